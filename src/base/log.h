@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Messages for people on stderr. cli and engine log errors, warnings and progress; the libraries
+ * below them only log at debug level, by area: --log=debug:virtio,bus.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+int log_setup(const char *spec, struct err *e) __must_check;
+bool log_debug_on(const char *area);
+
+void log_error(const char *fmt, ...) __printf(1, 2);
+void log_warn(const char *fmt, ...) __printf(1, 2);
+void log_info(const char *fmt, ...) __printf(1, 2);
+void log_debug_write(const char *area, const char *fmt, ...) __printf(2, 3);
+
+/* The arguments are not evaluated when the area is off. */
+#define log_debug(area, ...)                                                                       \
+	do {                                                                                       \
+		if (log_debug_on(area)) {                                                          \
+			log_debug_write(area, __VA_ARGS__);                                        \
+		}                                                                                  \
+	} while (0)
+
+#endif

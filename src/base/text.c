@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See text.h. Pure; any thread. */
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/**
+ * text_parse_u64() - read a whole number, decimal or 0x-hexadecimal
+ * @s: the text; nothing may stand before or behind the number
+ * @ret: set on success
+ *
+ * Return: 0, -EINVAL when it is no number, -ERANGE when it does not fit.
+ * Context: any thread.
+ */
+int text_parse_u64(const char *s, uint64_t *ret)
+{
+	int base = text_starts_with(s, "0x") ? 16 : 10;
+	unsigned long long v;
+	char *end;
+
+	if (*s < '0' || *s > '9') {
+		return -EINVAL;
+	}
+	errno = 0;
+	v = strtoull(s, &end, base);
+	if (*end || (base == 16 && end == s + 2)) {
+		return -EINVAL;
+	}
+	if (errno == ERANGE) {
+		return -ERANGE;
+	}
+	*ret = v;
+	return 0;
+}
+
+/**
+ * text_parse_bytes() - read a size: a number and one of K, M, G, T (1024 each; "MiB" too)
+ * @s: the text, such as "512M"; a bare number counts MiB, as in every other VMM
+ * @ret_bytes: set on success
+ *
+ * Return: 0, -EINVAL when it is no size, -ERANGE when it does not fit into 64 bits.
+ * Context: any thread.
+ */
+int text_parse_bytes(const char *s, uint64_t *ret_bytes)
+{
+	static const char units[] = "BKMGT";
+	size_t digits = strspn(s, "0123456789");
+	char number[24];
+	unsigned int shift = 20;
+	uint64_t v;
+	int r;
+
+	if (digits == 0 || digits >= sizeof(number)) {
+		return digits ? -ERANGE : -EINVAL;
+	}
+	memcpy(number, s, digits);
+	number[digits] = '\0';
+	r = text_parse_u64(number, &v);
+	if (r < 0) {
+		return r;
+	}
+	s += digits;
+	if (*s) {
+		const char *u = strchr(units, *s >= 'a' ? *s - ('a' - 'A') : *s);
+
+		if (!u) {
+			return -EINVAL;
+		}
+		shift = 10 * (unsigned int)(u - units);
+		s++;
+		if (strcmp(s, "") != 0 && strcmp(s, "iB") != 0) {
+			return -EINVAL;
+		}
+	}
+	if (v > (UINT64_MAX >> shift)) {
+		return -ERANGE;
+	}
+	*ret_bytes = v << shift;
+	return 0;
+}
+
+/**
+ * text_parse_seconds() - read a time: seconds with an optional fraction, or with "ms", "s", "m"
+ * @s: the text, such as "5", "0.5", "250ms"
+ * @ret_ns: set on success, nanoseconds
+ *
+ * Return: 0, -EINVAL when it is no time, -ERANGE when it is above 10^9 seconds.
+ * Context: any thread.
+ */
+int text_parse_seconds(const char *s, uint64_t *ret_ns)
+{
+	char *end;
+	double v;
+
+	if (!((*s >= '0' && *s <= '9') || *s == '.')) {
+		return -EINVAL;
+	}
+	v = strtod(s, &end);
+	if (end == s) {
+		return -EINVAL;
+	}
+	if (strcmp(end, "ms") == 0) {
+		v /= 1000;
+	} else if (strcmp(end, "m") == 0) {
+		v *= 60;
+	} else if (*end && strcmp(end, "s") != 0) {
+		return -EINVAL;
+	}
+	if (!isfinite(v) || v > 1e9) {
+		return -ERANGE;
+	}
+	*ret_ns = (uint64_t)(v * 1e9);
+	return 0;
+}
+
+/**
+ * text_starts_with() - whether a text begins with another
+ * @s: the text
+ * @prefix: what it should begin with
+ *
+ * Return: true when it does.
+ * Context: any thread.
+ */
+bool text_starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/**
+ * text_bytes() - write a size for people, exactly: the largest unit that leaves no fraction
+ * @bytes: the size
+ * @buf: room for the text
+ * @len: size of @buf, 32 is always enough
+ *
+ * Return: @buf.
+ * Context: any thread.
+ */
+const char *text_bytes(uint64_t bytes, char *buf, size_t len)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	size_t u = 0;
+
+	while (u + 1 < ARRAY_SIZE(units) && bytes && bytes % 1024 == 0) {
+		bytes /= 1024;
+		u++;
+	}
+	snprintf(buf, len, "%" PRIu64 " %s", bytes, units[u]);
+	return buf;
+}

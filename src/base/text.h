@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers and sizes as people write them. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+int text_parse_u64(const char *s, uint64_t *ret) __must_check;
+int text_parse_bytes(const char *s, uint64_t *ret_bytes) __must_check;
+int text_parse_seconds(const char *s, uint64_t *ret_ns) __must_check;
+bool text_starts_with(const char *s, const char *prefix);
+const char *text_bytes(uint64_t bytes, char *buf, size_t len);
+
+#endif

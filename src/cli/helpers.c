@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See helpers.h. */
+#include "cli/helpers.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int path_print(char *ret_path, size_t len, struct err *e, const char *fmt, ...)
+	__printf(4, 5);
+
+static int path_print(char *ret_path, size_t len, struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(ret_path, len, fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= len) {
+		return err_set(e, -ENAMETOOLONG, "%s...: the path is too long", ret_path);
+	}
+	return 0;
+}
+
+/**
+ * cli_find_helper() - find a companion file of this program
+ * @name: its name, such as "ringside-agent" or "firmware/ring3.elf"
+ * @ret_path: set on success
+ * @len: size of @ret_path, PATH_MAX is enough
+ * @e: set on failure
+ *
+ * A build tree has it beside the program, an installed one in ../libexec/ringside.
+ *
+ * Return: 0, -ENOENT when it is in neither place, -ENAMETOOLONG, or the errno of readlink(2).
+ * Context: any thread.
+ */
+int cli_find_helper(const char *name, char *ret_path, size_t len, struct err *e)
+{
+	static const char *const places[] = {"", "/../libexec/ringside"};
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	int r;
+
+	if (n < 0) {
+		return err_errno(e, -errno, "/proc/self/exe");
+	}
+	exe[n] = '\0';
+	*strrchr(exe, '/') = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		r = path_print(ret_path, len, e, "%s%s/%s", exe, places[i], name);
+		if (r < 0) {
+			return r;
+		}
+		if (access(ret_path, R_OK) == 0) {
+			return 0;
+		}
+	}
+	return err_set(e, -ENOENT, "%s is neither in %s nor in %s/../libexec/ringside: build it with "
+				   "ninja, or install ringside whole",
+		       name, exe, exe);
+}
+
+/**
+ * cli_cache_dir() - the folder where kernel images and results are kept
+ * @ret_path: set on success; it need not exist yet
+ * @len: size of @ret_path
+ * @e: set on failure
+ *
+ * Return: 0, -ENOENT when neither XDG_CACHE_HOME nor HOME is set, -ENAMETOOLONG.
+ * Context: any thread.
+ */
+int cli_cache_dir(char *ret_path, size_t len, struct err *e)
+{
+	const char *base = getenv("XDG_CACHE_HOME");
+
+	if (base && *base) {
+		return path_print(ret_path, len, e, "%s/ringside", base);
+	}
+	base = getenv("HOME");
+	if (!base || !*base) {
+		return err_set(e, -ENOENT, "neither XDG_CACHE_HOME nor HOME is set: there is no "
+					   "place for the kernel cache");
+	}
+	return path_print(ret_path, len, e, "%s/.cache/ringside", base);
+}
+
+/**
+ * cli_find_kernel() - the file behind a --kernel value
+ * @arg: a path, or the name of an image of guest-kernel-config/kernels.yaml
+ * @ret_path: set on success
+ * @len: size of @ret_path
+ * @e: set on failure
+ *
+ * Return: 0, -ENOENT with what to do about it, -ENAMETOOLONG.
+ * Context: any thread.
+ */
+int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e)
+{
+	char cache[PATH_MAX];
+	int r;
+
+	if (strchr(arg, '/') || access(arg, F_OK) == 0) {
+		r = path_print(ret_path, len, e, "%s", arg);
+		if (r == 0 && access(ret_path, F_OK) < 0) {
+			r = err_errno(e, -errno, "--kernel %s", arg);
+		}
+		return r;
+	}
+	r = cli_cache_dir(cache, sizeof(cache), e);
+	if (r == 0) {
+		r = path_print(ret_path, len, e, "%s/kernels/by-name/%s/vmlinux", cache, arg);
+	}
+	if (r == 0 && access(ret_path, F_OK) < 0) {
+		r = err_set(e, -ENOENT,
+			    "--kernel %s: neither a file nor an image in the cache (%s): build it "
+			    "with guest-kernel-config/build %s",
+			    arg, ret_path, arg);
+	}
+	return r;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the program's own companion files are. */
+#ifndef CLI_HELPERS_H
+#define CLI_HELPERS_H
+
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+int cli_find_helper(const char *name, char *ret_path, size_t len, struct err *e) __must_check;
+int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e) __must_check;
+int cli_cache_dir(char *ret_path, size_t len, struct err *e) __must_check;
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ringside: finds the subcommand and hands over. The only file that may end the process. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/status.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *about;
+} commands[] = {
+};
+
+static void print_usage(FILE *out)
+{
+	fputs("usage: ringside [--log LEVEL] COMMAND [OPTION]...\n\n"
+	      "A KVM virtual machine monitor, and the bench that compares guest kernels in it.\n\n",
+	      out);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+	}
+	fputs("\n'ringside COMMAND --help' tells more. --log is quiet, warn, info, debug or "
+	      "debug:AREA,...\n",
+	      out);
+}
+
+int main(int argc, char **argv)
+{
+	int first = 1;
+
+	if (argc > 2 && strcmp(argv[1], "--log") == 0) {
+		struct err e = ERR_INIT;
+
+		if (log_setup(argv[2], &e) < 0) {
+			log_error("%s", e.text);
+			return STATUS_USAGE;
+		}
+		first = 3;
+	}
+	if (first >= argc) {
+		print_usage(stderr);
+		return STATUS_USAGE;
+	}
+	if (strcmp(argv[first], "--version") == 0) {
+		puts("ringside " RINGSIDE_VERSION);
+		return STATUS_OK;
+	}
+	if (strcmp(argv[first], "--help") == 0 || strcmp(argv[first], "help") == 0) {
+		print_usage(stdout);
+		return STATUS_OK;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(commands[i].name, argv[first]) == 0) {
+			return commands[i].run(argc - first, argv + first);
+		}
+	}
+	log_error("'%s' is no command of ringside; 'ringside --help' lists them", argv[first]);
+	return STATUS_USAGE;
+}

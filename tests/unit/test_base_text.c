@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "support.h"
+
+#include <errno.h>
+
+#include "base/text.h"
+
+static void sizes_count_in_1024_and_a_bare_number_in_mib(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} rows[] = {
+		{"0", 0},	  {"1", 1 << 20},   {"96M", 96 << 20}, {"3K", 3072},
+		{"7B", 7},	  {"2g", 2ull << 30}, {"1T", 1ull << 40}, {"5GiB", 5ull << 30},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t v = 1;
+
+		assert_int_equal(text_parse_bytes(rows[i].text, &v), 0);
+		assert_int_equal(v, rows[i].bytes);
+	}
+}
+
+static void what_is_no_size_is_refused_and_sets_nothing(void **state)
+{
+	static const char *const bad[] = {"", "M", "-1", "1X", "1MB", "1 M", "1.5G", "0x10", " 1"};
+	uint64_t v = 42;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(text_parse_bytes(bad[i], &v), -EINVAL);
+	}
+	assert_int_equal(v, 42);
+}
+
+static void a_size_that_wraps_is_out_of_range(void **state)
+{
+	uint64_t v = 42;
+
+	assert_int_equal(text_parse_bytes("16777216T", &v), -ERANGE);
+	assert_int_equal(text_parse_bytes("18446744073709551616", &v), -ERANGE);
+	assert_int_equal(text_parse_bytes("18446744073709551616000000", &v), -ERANGE);
+	assert_int_equal(v, 42);
+}
+
+static void numbers_are_decimal_or_hexadecimal_and_nothing_else(void **state)
+{
+	uint64_t v;
+
+	assert_int_equal(text_parse_u64("18446744073709551615", &v), 0);
+	assert_int_equal(v, UINT64_MAX);
+	assert_int_equal(text_parse_u64("0xff", &v), 0);
+	assert_int_equal(v, 255);
+	assert_int_equal(text_parse_u64("010", &v), 0);
+	assert_int_equal(v, 10);
+	assert_int_equal(text_parse_u64("0x", &v), -EINVAL);
+	assert_int_equal(text_parse_u64("1 ", &v), -EINVAL);
+	assert_int_equal(text_parse_u64("+1", &v), -EINVAL);
+	assert_int_equal(text_parse_u64("18446744073709551616", &v), -ERANGE);
+}
+
+static void times_have_a_unit_and_may_have_a_fraction(void **state)
+{
+	uint64_t v;
+
+	assert_int_equal(text_parse_seconds("0.5", &v), 0);
+	assert_int_equal(v, 500000000);
+	assert_int_equal(text_parse_seconds("250ms", &v), 0);
+	assert_int_equal(v, 250000000);
+	assert_int_equal(text_parse_seconds("2m", &v), 0);
+	assert_int_equal(v, 120000000000);
+	assert_int_equal(text_parse_seconds("1h", &v), -EINVAL);
+	assert_int_equal(text_parse_seconds("nan", &v), -EINVAL);
+	assert_int_equal(text_parse_seconds("1e10", &v), -ERANGE);
+}
+
+static void a_size_is_printed_in_the_largest_unit_that_leaves_no_fraction(void **state)
+{
+	char buf[32];
+
+	assert_string_equal(text_bytes(3ull << 30, buf, sizeof(buf)), "3 GiB");
+	assert_string_equal(text_bytes((3ull << 30) + 4096, buf, sizeof(buf)), "3145732 KiB");
+	assert_string_equal(text_bytes(0, buf, sizeof(buf)), "0 B");
+	assert_string_equal(text_bytes(1, buf, sizeof(buf)), "1 B");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_count_in_1024_and_a_bare_number_in_mib),
+		cmocka_unit_test(what_is_no_size_is_refused_and_sets_nothing),
+		cmocka_unit_test(a_size_that_wraps_is_out_of_range),
+		cmocka_unit_test(numbers_are_decimal_or_hexadecimal_and_nothing_else),
+		cmocka_unit_test(times_have_a_unit_and_may_have_a_fraction),
+		cmocka_unit_test(a_size_is_printed_in_the_largest_unit_that_leaves_no_fraction),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
