@@ -29,36 +29,36 @@ static inline void cleanup_fclose_p(FILE **f)
 	}
 }
 
-#define _cleanup_(fn)	 __attribute__((cleanup(fn)))
-#define _cleanup_free_	 _cleanup_(cleanup_free_p)
-#define _cleanup_close_	 _cleanup_(cleanup_close_p)
+#define _cleanup_(fn)    __attribute__((cleanup(fn)))
+#define _cleanup_free_   _cleanup_(cleanup_free_p)
+#define _cleanup_close_  _cleanup_(cleanup_close_p)
 #define _cleanup_fclose_ _cleanup_(cleanup_fclose_p)
 
 /* DEFINE_CLEANUP(struct foo *, foo_destroy) makes foo_destroy_p() for use with _cleanup_(). */
-#define DEFINE_CLEANUP(type, fn)                                                                   \
-	static inline void fn##_p(type *p)                                                         \
-	{                                                                                          \
-		if (*p) {                                                                          \
-			fn(*p);                                                                    \
-		}                                                                                  \
+#define DEFINE_CLEANUP(type, fn)           \
+	static inline void fn##_p(type *p) \
+	{                                  \
+		if (*p) {                  \
+			fn(*p);            \
+		}                          \
 	}
 
-#define TAKE_PTR(p)                                                                                \
-	({                                                                                         \
-		__typeof__(p) taken_ = (p);                                                        \
-		(p) = NULL;                                                                        \
-		taken_;                                                                            \
+#define TAKE_PTR(p)                         \
+	({                                  \
+		__typeof__(p) taken_ = (p); \
+		(p) = NULL;                 \
+		taken_;                     \
 	})
 
-#define TAKE_FD(fd)                                                                                \
-	({                                                                                         \
-		int taken_ = (fd);                                                                 \
-		(fd) = -1;                                                                         \
-		taken_;                                                                            \
+#define TAKE_FD(fd)                \
+	({                         \
+		int taken_ = (fd); \
+		(fd) = -1;         \
+		taken_;            \
 	})
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define __must_check  __attribute__((warn_unused_result))
+#define ARRAY_SIZE(a)  (sizeof(a) / sizeof((a)[0]))
+#define __must_check   __attribute__((warn_unused_result))
 #define __printf(f, a) __attribute__((format(printf, f, a)))
 
 #endif

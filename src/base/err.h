@@ -16,7 +16,10 @@ struct err {
 	char text[ERR_TEXT_MAX];
 };
 
-#define ERR_INIT {.code = 0, .text = ""}
+#define ERR_INIT                      \
+	{                             \
+		.code = 0, .text = "" \
+	}
 
 int err_set(struct err *e, int code, const char *fmt, ...) __printf(3, 4);
 int err_prefix(struct err *e, const char *fmt, ...) __printf(2, 3);

@@ -88,17 +88,17 @@ static void log_write(const char *tag, const char *fmt, va_list ap)
 	}
 }
 
-#define LOG_FUNCTION(name, min, tag)                                                               \
-	void name(const char *fmt, ...)                                                            \
-	{                                                                                          \
-		va_list ap;                                                                        \
-                                                                                                   \
-		if (log_config.level < (min)) {                                                    \
-			return;                                                                    \
-		}                                                                                  \
-		va_start(ap, fmt);                                                                 \
-		log_write(tag, fmt, ap);                                                           \
-		va_end(ap);                                                                        \
+#define LOG_FUNCTION(name, min, tag)            \
+	void name(const char *fmt, ...)         \
+	{                                       \
+		va_list ap;                     \
+                                                \
+		if (log_config.level < (min)) { \
+			return;                 \
+		}                               \
+		va_start(ap, fmt);              \
+		log_write(tag, fmt, ap);        \
+		va_end(ap);                     \
 	}
 
 /**

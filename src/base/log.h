@@ -20,11 +20,11 @@ void log_info(const char *fmt, ...) __printf(1, 2);
 void log_debug_write(const char *area, const char *fmt, ...) __printf(2, 3);
 
 /* The arguments are not evaluated when the area is off. */
-#define log_debug(area, ...)                                                                       \
-	do {                                                                                       \
-		if (log_debug_on(area)) {                                                          \
-			log_debug_write(area, __VA_ARGS__);                                        \
-		}                                                                                  \
+#define log_debug(area, ...)                                \
+	do {                                                \
+		if (log_debug_on(area)) {                   \
+			log_debug_write(area, __VA_ARGS__); \
+		}                                           \
 	} while (0)
 
 #endif

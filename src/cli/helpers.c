@@ -60,8 +60,9 @@ int cli_find_helper(const char *name, char *ret_path, size_t len, struct err *e)
 			return 0;
 		}
 	}
-	return err_set(e, -ENOENT, "%s is neither in %s nor in %s/../libexec/ringside: build it with "
-				   "ninja, or install ringside whole",
+	return err_set(e, -ENOENT,
+		       "%s is neither in %s nor in %s/../libexec/ringside: build it with "
+		       "ninja, or install ringside whole",
 		       name, exe, exe);
 }
 
@@ -83,8 +84,9 @@ int cli_cache_dir(char *ret_path, size_t len, struct err *e)
 	}
 	base = getenv("HOME");
 	if (!base || !*base) {
-		return err_set(e, -ENOENT, "neither XDG_CACHE_HOME nor HOME is set: there is no "
-					   "place for the kernel cache");
+		return err_set(e, -ENOENT,
+			       "neither XDG_CACHE_HOME nor HOME is set: there is no "
+			       "place for the kernel cache");
 	}
 	return path_print(ret_path, len, e, "%s/.cache/ringside", base);
 }

@@ -11,8 +11,7 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *about;
-} commands[] = {
-};
+} commands[] = {};
 
 static void print_usage(FILE *out)
 {

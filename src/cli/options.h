@@ -37,7 +37,7 @@ struct opt_row {
 	enum opt_type type;
 	const char *name;    /* without the dashes */
 	char short_name;     /* 0: none */
-	void *value;	     /* by type, see above; its initial content is the default */
+	void *value;         /* by type, see above; its initial content is the default */
 	uint64_t min, max;   /* OPT_U64, OPT_BYTES, OPT_SECONDS (ns); max 0: no limit */
 	const char *choices; /* OPT_CHOICE */
 	const char *arg;     /* what --help calls the value: FILE, SIZE, N */
@@ -50,14 +50,15 @@ struct opt_command {
 	const char *about; /* a few sentences */
 	const struct opt_row *rows;
 	bool takes_command; /* words after "--" are handed on untouched */
-	int max_words;	    /* how many other words are taken; -1: any number */
+	int max_words;      /* how many other words are taken; -1: any number */
 };
 
 /* What is left when the options are parsed. Points into argv. */
 struct opt_rest {
 	int word_count;
 	char **words;
-	int command_count; /* what stood behind "--"; has_dashdash tells "nothing" from "not given" */
+	int command_count; /* what stood behind "--"; has_dashdash tells "nothing" from "not given"
+			    */
 	char **command;
 	bool has_dashdash;
 };

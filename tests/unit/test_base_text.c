@@ -11,8 +11,8 @@ static void sizes_count_in_1024_and_a_bare_number_in_mib(void **state)
 		const char *text;
 		uint64_t bytes;
 	} rows[] = {
-		{"0", 0},	  {"1", 1 << 20},   {"96M", 96 << 20}, {"3K", 3072},
-		{"7B", 7},	  {"2g", 2ull << 30}, {"1T", 1ull << 40}, {"5GiB", 5ull << 30},
+		{"0", 0},  {"1", 1 << 20},     {"96M", 96 << 20},  {"3K", 3072},
+		{"7B", 7}, {"2g", 2ull << 30}, {"1T", 1ull << 40}, {"5GiB", 5ull << 30},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

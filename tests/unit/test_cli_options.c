@@ -82,19 +82,22 @@ static void each_wrong_word_is_named_with_what_was_expected(void **state)
 		const struct opt_command *cmd;
 		const char *words, *text;
 	} bad[] = {
-		{&with_command, "--nope", "--nope: no such option; 'ringside run --help' lists them"},
+		{&with_command, "--nope",
+		 "--nope: no such option; 'ringside run --help' lists them"},
 		{&with_command, "--count", "--count: a value (N) is missing"},
 		{&with_command, "--count x", "--count: expected a whole number, got 'x'"},
 		{&with_command, "--count 10", "--count 10: expected 1 to 9"},
 		{&with_command, "--count 0", "--count 0: expected 1 to 9"},
 		{&with_command, "-m 1K", "--memory 1K: expected 4 KiB or more"},
-		{&with_command, "-m 99999999999T", "--memory 99999999999T: the number is too large"},
+		{&with_command, "-m 99999999999T",
+		 "--memory 99999999999T: the number is too large"},
 		{&with_command, "--timeout x",
 		 "--timeout: expected a time such as 5, 0.5 or 250ms, got 'x'"},
 		{&with_command, "--backend kv", "--backend: expected one of kvm|qemu, got 'kv'"},
 		{&with_command, "--flag=1", "--flag takes no value, got '1'"},
 		{&with_command, "--", "a command is missing behind '--'"},
-		{&with_command, "sh", "unexpected 'sh'; a command for the guest stands behind '--'"},
+		{&with_command, "sh",
+		 "unexpected 'sh'; a command for the guest stands behind '--'"},
 		{&one_word, "a b", "unexpected 'b'"},
 		{&one_word, "-- a", "'--' and words behind it are not taken here"},
 	};
