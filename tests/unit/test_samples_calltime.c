@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "support.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "samples/calltime.h"
+
+#define GPA    UINT64_C(0x7fe00000)
+#define BANKS  8U
+#define CPUS   2U
+#define PROBES 2U
+#define BLOCKS (BANKS * CPUS * PROBES)
+#define BYTES  (CALLTIME_PAGE_BYTES * (1 + BLOCKS))
+
+/* A guest's memory: one region, and what goes wrong with it while it is read. */
+struct guest {
+	union {
+		struct calltime_header header;
+		uint8_t page[CALLTIME_PAGE_BYTES];
+	};
+	struct calltime_block block[BLOCKS];
+	unsigned int reads;
+	unsigned int fail_at; /* the read that fails, from 1; 0: none */
+	unsigned int busy_reads; /* so many reads of block 1's seq find it changed */
+};
+
+static struct calltime_block *guest_block(struct guest *g, uint32_t bank, uint32_t cpu,
+					  uint32_t probe)
+{
+	return &g->block[(bank * CPUS + cpu) * PROBES + probe];
+}
+
+/* What the guest kernel does with a sample. */
+static void guest_record(struct guest *g, uint32_t bank, uint32_t cpu, uint32_t probe,
+			 uint64_t ticks)
+{
+	struct calltime_block *b = guest_block(g, bank, cpu, probe);
+	uint32_t cut = ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
+
+	b->seq += 2;
+	b->min = b->count == 0 || ticks < b->min ? ticks : b->min;
+	b->max = ticks > b->max ? ticks : b->max;
+	b->sum += ticks;
+	b->hist[calltime_bucket(cut)]++;
+	b->ring[b->count % CALLTIME_RING_ENTRIES] = cut;
+	b->count++;
+}
+
+static int guest_read(void *ctx, uint64_t gpa, void *buf, size_t len)
+{
+	struct guest *g = ctx;
+	uint64_t offset = gpa - GPA;
+
+	g->reads++;
+	if (g->reads == g->fail_at) {
+		return -EFAULT;
+	}
+	assert_true(len <= CALLTIME_PAGE_BYTES);
+	if (gpa < GPA || offset > BYTES || len > BYTES - offset) {
+		return -ERANGE;
+	}
+	if (g->busy_reads > 0 && len == sizeof(uint32_t) && offset == 2 * CALLTIME_PAGE_BYTES) {
+		g->busy_reads--;
+		g->block[1].seq++;
+	}
+	memcpy(buf, offset < CALLTIME_PAGE_BYTES ?
+			    g->page + offset :
+			    (uint8_t *)g->block + (offset - CALLTIME_PAGE_BYTES),
+	       len);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	struct guest *g = calloc(1, sizeof(*g));
+
+	assert_non_null(g);
+	g->header = (struct calltime_header){
+		.magic = CALLTIME_MAGIC,
+		.version = CALLTIME_VERSION,
+		.header_bytes = CALLTIME_PAGE_BYTES,
+		.block_bytes = sizeof(struct calltime_block),
+		.cpus = CPUS,
+		.probes = PROBES,
+		.banks = BANKS,
+		.region_bytes = BYTES,
+		.region_gpa = GPA,
+		.tsc_khz = 2000000,
+		.hist_buckets = CALLTIME_HIST_BUCKETS,
+		.ring_entries = CALLTIME_RING_ENTRIES,
+		.probe_info_offset = offsetof(struct calltime_header, probe),
+		.probe_info_bytes = sizeof(struct calltime_probe_info),
+		.probe = {{.name = "calltime.empty", .pairs = 1},
+			  {.name = "switch_to.fsgs", .pairs = 2}},
+	};
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		g->block[i].probe = i % PROBES;
+		g->block[i].cpu = i / PROBES % CPUS;
+		g->block[i].bank = i / PROBES / CPUS;
+	}
+	*state = g;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static struct calltime *load(struct guest *g)
+{
+	struct err e = ERR_INIT;
+	struct calltime *c = NULL;
+	int r = calltime_load(guest_read, g, GPA, BYTES, &c, &e);
+
+	if (r != 0) {
+		fail_msg("%s", e.text);
+	}
+	return c;
+}
+
+static void refused(struct guest *g, uint64_t gpa, uint64_t bytes, int code, const char *text)
+{
+	struct err e = ERR_INIT;
+	struct calltime *c = (void *)1;
+
+	assert_int_equal(calltime_load(guest_read, g, gpa, bytes, &c, &e), code);
+	assert_ptr_equal(c, (void *)1);
+	if (!strstr(e.text, text)) {
+		fail_msg("'%s' is not in: %s", text, e.text);
+	}
+}
+
+static void buckets_cover_32_bits_without_gap_within_one_part_in_32(void **state)
+{
+	for (uint32_t i = 0; i < CALLTIME_HIST_BUCKETS; i++) {
+		uint32_t low = calltime_bucket_low(i);
+
+		assert_int_equal(calltime_bucket(low), i);
+		if (i > 0) {
+			uint32_t before = calltime_bucket_low(i - 1);
+
+			assert_int_equal(calltime_bucket(low - 1), i - 1);
+			assert_true(low - before <= 1 || (uint64_t)(low - before) * 32 <= before);
+		}
+	}
+	assert_int_equal(calltime_bucket(UINT32_MAX), CALLTIME_HIST_BUCKETS - 1);
+}
+
+static void samples_of_all_cpus_are_merged_and_kept_apart_too(void **state)
+{
+	struct calltime_stats s;
+	struct calltime *c;
+
+	guest_record(*state, 3, 0, 1, 100);
+	guest_record(*state, 3, 0, 1, 40);
+	guest_record(*state, 3, 1, 1, 7000);
+	c = load(*state);
+	calltime_merged_stats(c, 3, 1, &s);
+	assert_int_equal(s.count, 3);
+	assert_int_equal(s.sum, 7140);
+	assert_int_equal(s.min, 40);
+	assert_int_equal(s.max, 7000);
+	assert_int_equal(s.hist[calltime_bucket(7000)], 1);
+	assert_false(s.torn);
+	calltime_cpu_stats(c, 3, 1, 1, &s);
+	assert_int_equal(s.count, 1);
+	assert_int_equal(s.min, 7000);
+	calltime_merged_stats(c, 2, 1, &s);
+	assert_int_equal(s.count, 0);
+	assert_int_equal(calltime_banks(c), BANKS);
+	assert_int_equal(calltime_cpus(c), CPUS);
+	assert_int_equal(calltime_probes(c), PROBES);
+	assert_int_equal(calltime_tsc_khz(c), 2000000);
+	calltime_destroy(c);
+}
+
+static void the_empty_cost_is_the_fastest_pair_of_that_bank_times_the_pairs(void **state)
+{
+	struct calltime *c;
+	uint64_t ticks = 0;
+
+	guest_record(*state, 0, 0, 0, 31);
+	guest_record(*state, 0, 1, 0, 29);
+	guest_record(*state, 1, 0, 0, 50);
+	c = load(*state);
+	assert_true(calltime_empty_ticks(c, 0, 1, &ticks));
+	assert_int_equal(ticks, 58);
+	assert_true(calltime_empty_ticks(c, 0, 0, &ticks));
+	assert_int_equal(ticks, 29);
+	assert_true(calltime_empty_ticks(c, 1, 1, &ticks));
+	assert_int_equal(ticks, 100);
+	assert_false(calltime_empty_ticks(c, 2, 1, &ticks));
+	calltime_destroy(c);
+}
+
+static void quantiles_are_within_one_part_in_64(void **state)
+{
+	static const double qs[] = {0.01, 0.25, 0.5, 0.9, 0.99};
+	struct calltime_stats s;
+	struct calltime *c;
+
+	for (uint64_t i = 1; i <= 1000; i++) {
+		guest_record(*state, 0, i % CPUS, 1, i * 1000);
+	}
+	c = load(*state);
+	calltime_merged_stats(c, 0, 1, &s);
+	for (size_t i = 0; i < ARRAY_SIZE(qs); i++) {
+		double exact = qs[i] * 1000 * 1000;
+
+		assert_true((double)calltime_quantile(&s, qs[i]) >= exact * (1 - 1.0 / 64));
+		assert_true((double)calltime_quantile(&s, qs[i]) <= exact * (1 + 1.0 / 64));
+	}
+	assert_true(calltime_quantile(&s, 0) >= 1000 && calltime_quantile(&s, 0) <= 1016);
+	assert_true(calltime_quantile(&s, 1) >= 984375 && calltime_quantile(&s, 1) <= 1000000);
+	calltime_merged_stats(c, 1, 1, &s);
+	assert_int_equal(calltime_quantile(&s, 0.5), 0);
+	calltime_destroy(c);
+}
+
+static void a_sample_over_32_bits_is_in_the_last_bucket_and_the_sums_are_exact(void **state)
+{
+	struct calltime_stats s;
+	struct calltime *c;
+
+	guest_record(*state, 0, 0, 1, UINT64_C(1) << 40);
+	c = load(*state);
+	calltime_merged_stats(c, 0, 1, &s);
+	assert_int_equal(s.hist[CALLTIME_HIST_BUCKETS - 1], 1);
+	assert_int_equal(s.sum, UINT64_C(1) << 40);
+	assert_int_equal(calltime_quantile(&s, 0.5), UINT64_C(1) << 40);
+	calltime_destroy(c);
+}
+
+static void json_has_the_probes_that_counted_and_nothing_else(void **state)
+{
+	struct calltime *c;
+	json_t *json;
+	char *text;
+
+	guest_record(*state, 0, 0, 0, 20);
+	guest_record(*state, 0, 0, 1, 64);
+	guest_record(*state, 0, 1, 1, 65);
+	guest_record(*state, 5, 1, 1, 10);
+	c = load(*state);
+	assert_int_equal(calltime_to_json(c, &json), 0);
+	text = json_dumps(json, JSON_COMPACT);
+	assert_string_equal(
+		text,
+		"[{\"bank\":0,\"probe\":\"calltime.empty\",\"count\":1,\"sum\":20,\"min\":20,"
+		"\"max\":20,\"pairs\":1,\"empty_min\":20,\"torn\":false,\"hist\":[[20,1]]},"
+		"{\"bank\":0,\"probe\":\"switch_to.fsgs\",\"count\":2,\"sum\":129,\"min\":64,"
+		"\"max\":65,\"pairs\":2,\"empty_min\":40,\"torn\":false,\"hist\":[[64,2]]},"
+		"{\"bank\":5,\"probe\":\"switch_to.fsgs\",\"count\":1,\"sum\":10,\"min\":10,"
+		"\"max\":10,\"pairs\":2,\"empty_min\":null,\"torn\":false,\"hist\":[[10,1]]}]");
+	free(text);
+	json_decref(json);
+	calltime_destroy(c);
+}
+
+static void a_block_that_settles_is_read_whole(void **state)
+{
+	struct guest *g = *state;
+	struct calltime_stats s;
+	struct calltime *c;
+
+	guest_record(g, 0, 0, 1, 5);
+	g->busy_reads = CALLTIME_READ_TRIES;
+	c = load(g);
+	calltime_merged_stats(c, 0, 1, &s);
+	assert_int_equal(s.count, 1);
+	assert_false(s.torn);
+	calltime_destroy(c);
+}
+
+static void a_block_that_never_settles_is_taken_and_marked_torn(void **state)
+{
+	struct guest *g = *state;
+	struct calltime_stats s;
+	struct calltime *c;
+
+	guest_record(g, 0, 0, 1, 5);
+	g->busy_reads = UINT32_MAX;
+	c = load(g);
+	calltime_merged_stats(c, 0, 1, &s);
+	assert_int_equal(s.count, 1);
+	assert_true(s.torn);
+	calltime_merged_stats(c, 0, 0, &s);
+	assert_false(s.torn);
+	calltime_destroy(c);
+	/* The reads are bounded: header, the busy block, three reads for each other one. */
+	assert_int_equal(g->reads, 1 + 3 * CALLTIME_READ_TRIES + 3 * (BLOCKS - 1));
+}
+
+static void a_guest_that_died_while_it_wrote_is_torn_even_if_it_disagrees_with_itself(void **state)
+{
+	struct guest *g = *state;
+	struct calltime_block *b = guest_block(g, 0, 0, 1);
+	struct calltime_stats s;
+	struct calltime *c;
+
+	guest_record(g, 0, 0, 1, 5);
+	b->seq++;
+	b->hist[9]++;
+	c = load(g);
+	calltime_merged_stats(c, 0, 1, &s);
+	assert_true(s.torn);
+	assert_int_equal(s.count, 1);
+	calltime_destroy(c);
+}
+
+static void a_whole_block_that_disagrees_with_itself_is_refused(void **state)
+{
+	struct guest *g = *state;
+
+	guest_record(g, 0, 1, 1, 5);
+	guest_block(g, 0, 1, 1)->hist[9]++;
+	refused(g, GPA, BYTES, -EBADMSG, "bank 0, cpu 1, probe 1 is damaged: count 1, histogram 2");
+}
+
+static void a_block_in_the_wrong_place_is_refused(void **state)
+{
+	struct guest *g = *state;
+
+	guest_block(g, 7, 1, 0)->bank = 6;
+	refused(g, GPA, BYTES, -EBADMSG, "bank 7, cpu 1, probe 0 says that it is 6, 1, 0");
+}
+
+static void places_that_cannot_be_are_refused_before_any_read(void **state)
+{
+	struct guest *g = *state;
+
+	refused(g, GPA + 8, BYTES, -EINVAL, "not on a page boundary");
+	refused(g, GPA, 0, -EINVAL, "calltime region of 0 bytes");
+	refused(g, GPA, BYTES + 1, -EINVAL, "expected pages");
+	refused(g, GPA, CALLTIME_MAX_REGION_BYTES + 4096, -EINVAL, "expected pages, 4096 to 67108864");
+	refused(g, UINT64_MAX - 4095, BYTES, -EINVAL, "past the address space");
+	assert_int_equal(g->reads, 0);
+	refused(g, GPA, CALLTIME_MAX_REGION_BYTES, -EBADMSG, "region_bytes is 135168, expected 67108864");
+}
+
+static void each_wrong_header_field_is_named(void **state)
+{
+	struct guest *g = *state;
+	struct calltime_header good = g->header;
+	const struct {
+		uint32_t *field;
+		uint32_t value;
+		const char *text;
+	} rows[] = {
+		{&g->header.version, 2, "version is 2, expected 1"},
+		{&g->header.header_bytes, 8192, "header_bytes is 8192, expected 4096"},
+		{&g->header.block_bytes, 0, "block_bytes is 0, expected 4096"},
+		{&g->header.hist_buckets, 895, "hist_buckets is 895, expected 896"},
+		{&g->header.ring_entries, 113, "ring_entries is 113, expected 112"},
+		{&g->header.probe_info_offset, 0, "probe_info_offset is 0, expected 120"},
+		{&g->header.probe_info_bytes, 39, "probe_info_bytes is 39, expected 40"},
+		{&g->header.cpus, 0, "cpus is 0, expected 1 to 1024"},
+		{&g->header.cpus, CALLTIME_MAX_CPUS + 1, "cpus is 1025, expected 1 to 1024"},
+		{&g->header.cpus, CALLTIME_MAX_CPUS, "region_bytes is 135168, expected 67112960"},
+		{&g->header.cpus, 1, "region_bytes is 135168, expected 69632"},
+		{&g->header.probes, 0, "probes is 0, expected 1 to 64"},
+		{&g->header.probes, CALLTIME_MAX_PROBES + 1, "probes is 65, expected 1 to 64"},
+		{&g->header.banks, UINT32_MAX, "banks is 4294967295, expected 1 to 64"},
+		{&g->header.probe[1].pairs, 0, "a probe's pairs is 0, expected 1 to 16"},
+		{&g->header.probe[1].pairs, 17, "a probe's pairs is 17, expected 1 to 16"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		*rows[i].field = rows[i].value;
+		refused(g, GPA, BYTES, -EBADMSG, rows[i].text);
+		g->header = good;
+	}
+	g->header.magic = 0;
+	refused(g, GPA, BYTES, -EBADMSG, "no calltime region there: magic is 0x0");
+	g->header = good;
+	g->header.region_gpa = GPA - 4096;
+	refused(g, GPA, BYTES, -EBADMSG, "region_gpa is");
+	g->header = good;
+	memset(g->header.probe[0].name, 'x', CALLTIME_NAME_BYTES);
+	refused(g, GPA, BYTES, -EBADMSG, "the name of probe 0 is not 1 to 31 printable");
+	strcpy(g->header.probe[0].name, "two words");
+	refused(g, GPA, BYTES, -EBADMSG, "the name of probe 0");
+	g->header.probe[0].name[0] = '\0';
+	refused(g, GPA, BYTES, -EBADMSG, "the name of probe 0");
+}
+
+static void random_bytes_are_refused(void **state)
+{
+	struct guest *g = *state;
+	uint32_t x = 1;
+
+	for (size_t i = 0; i < sizeof(g->page); i++) {
+		x = x * 1664525 + 1013904223;
+		g->page[i] = (uint8_t)(x >> 24);
+	}
+	refused(g, GPA, BYTES, -EBADMSG, "no calltime region there");
+}
+
+static void each_read_that_fails_ends_the_loading_with_its_error(void **state)
+{
+	struct guest *g = *state;
+	unsigned int all;
+
+	guest_record(g, 0, 0, 1, 5);
+	calltime_destroy(load(g));
+	all = g->reads;
+	for (unsigned int i = 1; i <= all; i++) {
+		g->reads = 0;
+		g->fail_at = i;
+		refused(g, GPA, BYTES, -EFAULT, "reading the calltime");
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(buckets_cover_32_bits_without_gap_within_one_part_in_32),
+		TEST(samples_of_all_cpus_are_merged_and_kept_apart_too),
+		TEST(the_empty_cost_is_the_fastest_pair_of_that_bank_times_the_pairs),
+		TEST(quantiles_are_within_one_part_in_64),
+		TEST(a_sample_over_32_bits_is_in_the_last_bucket_and_the_sums_are_exact),
+		TEST(json_has_the_probes_that_counted_and_nothing_else),
+		TEST(a_block_that_settles_is_read_whole),
+		TEST(a_block_that_never_settles_is_taken_and_marked_torn),
+		TEST(a_guest_that_died_while_it_wrote_is_torn_even_if_it_disagrees_with_itself),
+		TEST(a_whole_block_that_disagrees_with_itself_is_refused),
+		TEST(a_block_in_the_wrong_place_is_refused),
+		TEST(places_that_cannot_be_are_refused_before_any_read),
+		TEST(each_wrong_header_field_is_named),
+		TEST(random_bytes_are_refused),
+		TEST(each_read_that_fails_ends_the_loading_with_its_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
