@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-#define PAYLOAD_BLOCK_GPA UINT64_C(0x100000) /* 1 MiB */
-#define PAYLOAD_MAGIC	  UINT64_C(0x3130524957465352) /* "RSFWIR01" */
+#define PAYLOAD_BLOCK_GPA   UINT64_C(0x100000)           /* 1 MiB */
+#define PAYLOAD_MAGIC       UINT64_C(0x3130524957465352) /* "RSFWIR01" */
 
 #define PAYLOAD_ARG_COUNT   8
 #define PAYLOAD_VALUE_COUNT 496
@@ -30,8 +30,8 @@ enum payload_state {
 
 struct payload_block {
 	uint64_t magic;
-	uint64_t state;	 /* enum payload_state */
-	uint64_t ring;	 /* the privilege level that the payload found itself in: 0 or 3 */
+	uint64_t state;  /* enum payload_state */
+	uint64_t ring;   /* the privilege level that the payload found itself in: 0 or 3 */
 	uint64_t status; /* what it wrote to the exit port */
 	uint64_t value_count;
 	uint64_t reserved[3];
@@ -42,16 +42,14 @@ struct payload_block {
 _Static_assert(sizeof(struct payload_block) == 4096, "one page");
 
 /*
- * ring_timing.elf: args[0] iterations of the longest loop (default 1000), args[1] samples of each
- * length (default 16, at most RING_TIMING_SAMPLES_MAX). It times loops of 0 iterations, of half
- * the longest, and of the longest, in turn; values[3 * i + k] is sample i of length k in TSC ticks.
- * Between the two TSC reads lie RING_TIMING_INSNS(n) instructions for n iterations, so lengths of
- * a and b iterations differ by exactly (b - a) * RING_TIMING_INSNS_PER_ITERATION.
+ * ring_timing.elf: args[0] iterations of the longest loop (RING_TIMING_ITERATIONS by default),
+ * args[1] samples of each length (RING_TIMING_SAMPLES by default). It times abi/timed_loop.h with
+ * no iterations, half of the longest, and the longest, in turn; values[3 * i + k] is sample i of
+ * length k in TSC ticks.
  */
-#define RING_TIMING_INSNS_PER_ITERATION 2
-#define RING_TIMING_LENGTHS		3
-#define RING_TIMING_SAMPLES_MAX		160
-
-/* unclaimed.elf and the like report by name over COM1; their status is the number of failures. */
+#define RING_TIMING_ITERATIONS  1000
+#define RING_TIMING_SAMPLES     16
+#define RING_TIMING_SAMPLES_MAX 160
+#define RING_TIMING_LENGTHS     3
 
 #endif
