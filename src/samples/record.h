@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The record of one boot, as "ringside run --json" writes it: one line of JSON. The fields that a
+ * program judges by are plain here; what is only carried along is JSON already. Everything in it is
+ * owned by it.
+ */
+#ifndef SAMPLES_RECORD_H
+#define SAMPLES_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "samples/class.h"
+
+#define RECORD_SCHEMA_VERSION 1
+
+/* A moment that was not seen. */
+#define RECORD_NEVER UINT64_MAX
+
+enum record_phase {
+	RECORD_LOAD,	    /* the guest's memory holds kernel and initrd */
+	RECORD_FIRST_RUN,   /* the first KVM_RUN, or QEMU's start */
+	RECORD_KERNEL_MARK, /* the kernel's first instructions */
+	RECORD_USER_MARK,   /* the guest's user space */
+	RECORD_EXIT,	    /* the guest ended */
+	RECORD_PHASE_COUNT,
+};
+
+struct record_exit {
+	char reason[16];
+	char detail[32];
+	uint64_t count;
+	uint64_t ns;
+};
+
+struct record_window {
+	uint64_t open_tsc;
+	uint64_t exits;
+	uint64_t kvm_exits; /* RECORD_NEVER: not known */
+	uint64_t irqs;
+	uint64_t steal_ns;
+	uint64_t nivcsw;
+};
+
+struct record_boot {
+	char *kernel_path;
+	char *kernel_sha256;  /* hex, or NULL */
+	char *kernel_version; /* the guest's uname, or NULL */
+	char *append;
+	const char *backend; /* static: "kvm" or "qemu" */
+	enum exec_class exec_class;
+	unsigned int icount_shift;
+	json_t *kvm;  /* {"api":12,"caps":{...}}, or NULL */
+	json_t *qemu; /* {"version":...,"argv":[...]}, or NULL */
+
+	uint64_t phase_ns[RECORD_PHASE_COUNT]; /* since exec; RECORD_NEVER: not seen */
+	uint64_t user_mark_ticks, user_mark_exits; /* at the user mark; RECORD_NEVER: not known */
+
+	uint64_t exits_total, exits_user_ns;
+	struct record_exit *exits;
+	size_t exit_count;
+	json_t *kvm_stats; /* an object, or NULL */
+	struct record_window *windows;
+	size_t window_count;
+
+	json_t *guest;	      /* array: the lines of the results stream */
+	json_t *calltime;     /* or NULL */
+	json_t *console_tail; /* array of strings, or NULL */
+
+	int status;
+	const char *outcome_kind; /* static */
+	bool has_guest_status;
+	int guest_status;
+	char *outcome_text;
+};
+
+void record_boot_init(struct record_boot *r);
+void record_boot_fini(struct record_boot *r);
+json_t *record_boot_to_json(const struct record_boot *r);
+int record_json_write_line(int fd, json_t *line) __must_check;
+int record_file_sha256(const char *path, char **ret_hex, struct err *e) __must_check;
+
+#endif
