@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
-
 struct irq_ops {
 	int (*set)(void *ctx, uint32_t gsi, bool level); /* 0 or -errno */
 };
@@ -22,9 +20,11 @@ struct irq_line {
 	uint32_t gsi;
 };
 
-/* Set the level of a line. Return: 0 (also for a line connected to nothing), or what ops->set said.
+/*
+ * Set the level of a line. Return: 0 (also for a line connected to nothing), or what ops->set said.
+ * A device may ignore it: it can mend nothing, and the machine knows from its own table.
  */
-static inline __must_check int irq_set(const struct irq_line *line, bool level)
+static inline int irq_set(const struct irq_line *line, bool level)
 {
 	return line->ops ? line->ops->set(line->ctx, line->gsi, level) : 0;
 }

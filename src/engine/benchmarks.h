@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The benchmarks that the guest program knows, and how a list of them is written. */
+#ifndef ENGINE_BENCHMARKS_H
+#define ENGINE_BENCHMARKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#define BENCHMARKS_MAX 32u
+
+/* A set of benchmarks: bit i is benchmark_name(i). */
+typedef uint32_t benchmark_set;
+
+size_t benchmark_count(void);
+const char *benchmark_name(size_t i);
+int benchmarks_parse(const char *list, benchmark_set *ret, struct err *e) __must_check;
+
+#endif

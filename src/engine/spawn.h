@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One boot as one process: started in its own session, so that it can be ended as a whole with
+ * whatever it started, and ended by the kernel when we are. Its record is read from a pipe.
+ */
+#ifndef ENGINE_SPAWN_H
+#define ENGINE_SPAWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+/* Descriptors that the process finds open, beside 0, 1 and 2. */
+#define SPAWN_RECORD_FD  3 /* it writes its record here */
+#define SPAWN_INPUT_FD   4 /* it reads its job from here */
+
+#define SPAWN_RECORD_MAX (16u << 20) /* bytes */
+#define SPAWN_SAID_MAX   2048        /* bytes kept of what it says on stderr: the last ones */
+
+enum spawn_end {
+	SPAWN_EXITED,      /* with a status */
+	SPAWN_KILLED,      /* by a signal that is not ours */
+	SPAWN_TIMED_OUT,   /* we ended it */
+	SPAWN_INTERRUPTED, /* we were told to stop, and ended it */
+	SPAWN_TOO_LONG,    /* its record had no end, and we ended it */
+};
+
+struct spawn_result {
+	enum spawn_end end;
+	int status;   /* SPAWN_EXITED: exit status; SPAWN_KILLED: signal */
+	int signal;   /* SPAWN_INTERRUPTED: which one we got */
+	char *record; /* all that came on SPAWN_RECORD_FD, with a NUL; NULL when nothing did */
+	size_t record_len;
+	uint64_t wall_ns;
+	char said[SPAWN_SAID_MAX + 1];
+};
+
+struct spawn_request {
+	const char *program;
+	char *const *argv;
+	const void *input; /* what SPAWN_INPUT_FD holds */
+	size_t input_len;
+	uint64_t timeout_ns;                          /* 0: none */
+	void (*tick)(void *ctx, uint64_t elapsed_ns); /* called about once a second, or NULL */
+	void *ctx;
+};
+
+int spawn_run(const struct spawn_request *req, struct spawn_result *ret,
+	      struct err *e) __must_check;
+void spawn_result_fini(struct spawn_result *r);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Student's t, and the smallest effect that an experiment of a given size would find. */
+#ifndef STATS_TDIST_H
+#define STATS_TDIST_H
+
+#include "stats/order.h"
+
+int stats_t_cdf(double t, double df, double *ret) __must_check;
+int stats_t_quantile(double p, double df, double *ret) __must_check;
+int stats_mde(const double *d, size_t n, double *ret) __must_check;
+
+#endif

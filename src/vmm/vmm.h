@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The machine, for those who drive it. The order of calls is
+ *
+ *	machine_build   everything that can fail for want of something, and the guest in memory
+ *	machine_start   vCPU threads run; from here events come, on the event loop's thread
+ *	  machine_input, machine_pause_output, machine_liveness, machine_vcpu_text,
+ *machine_read_gpa, machine_halt machine_result, machine_marks, machine_windows, machine_exits_each,
+ *machine_stats_each, ... machine_destroy
+ *
+ * All of them are called on the event loop's thread, machine_read_gpa on any. The guest can end the
+ * machine and do nothing else to it: no call here aborts, exits or allocates because of a guest.
+ */
+#ifndef VMM_VMM_H
+#define VMM_VMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/evloop.h"
+#include "kvm/ops.h"
+
+#define MACHINE_VCPUS_MAX       255  /* APIC ids of 8 bits */
+#define MACHINE_MARKS_MAX       256  /* kept; window marks are not counted among them */
+#define MACHINE_WINDOWS_MAX     8192 /* kept */
+#define MACHINE_RESULT_TEXT     512
+#define MACHINE_VCPU_TEXT       2048 /* room for machine_vcpu_text() */
+#define MACHINE_NO_VALUE        UINT64_MAX
+#define MACHINE_HALTED_AFTER_NS UINT64_C(1000000000)
+
+struct machine;
+
+enum machine_entry {
+	MACHINE_ENTRY_RING_0, /* as the 64-bit Linux boot protocol says */
+	MACHINE_ENTRY_RING_3, /* a firmware payload, with I/O privilege and user pages */
+};
+
+/* One of the pieces that make up the initrd, in order, with nothing between them. */
+struct machine_piece {
+	const void *data;
+	size_t bytes;
+};
+
+struct machine_config {
+	const char *kernel_path; /* vmlinux, bzImage or a firmware payload */
+	const char *cmdline;     /* NULL: empty */
+	const struct machine_piece *initrd;
+	size_t initrd_count; /* 0: no initrd */
+	uint64_t memory_bytes;
+	unsigned int cpus;
+	enum machine_entry entry;
+	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
+
+	/* NULL: the real ones. */
+	const struct kvm_ops *ops;
+	const char *kvm_path;
+};
+
+enum machine_line { MACHINE_COM1, MACHINE_COM2, MACHINE_LINES };
+
+/* Where the guest was when it wrote a byte to the mark port, or the boot timer. */
+struct machine_mark {
+	uint8_t code; /* MARK_* of abi/marks.h */
+	unsigned int vcpu;
+	uint64_t host_ns;   /* monotonic */
+	uint64_t guest_tsc; /* ticks */
+	uint64_t exits;     /* to user space until then, of all vCPUs, this one included */
+};
+
+/* A batch of the guest, between the marks WINDOW_OPEN and WINDOW_CLOSE. */
+struct machine_window {
+	uint64_t open_tsc, close_tsc; /* guest ticks at the marks */
+	uint64_t exits;               /* to user space in between */
+	uint64_t kvm_exits;           /* all that KVM counted, or MACHINE_NO_VALUE */
+	uint64_t irqs;                /* injected, or MACHINE_NO_VALUE */
+	uint64_t steal_ns;            /* the vCPU's thread waited for a CPU, or MACHINE_NO_VALUE */
+	uint64_t nivcsw;              /* and was preempted */
+};
+
+enum machine_end {
+	MACHINE_END_NONE,         /* it still runs, or was halted from outside */
+	MACHINE_END_EXIT_PORT,    /* value: what the guest wrote */
+	MACHINE_END_RESET,        /* the guest reset itself */
+	MACHINE_END_POWER_OFF,    /* the guest switched itself off */
+	MACHINE_END_TRIPLE_FAULT, /* shutdown state */
+	MACHINE_END_KVM_ERROR,    /* KVM_RUN failed, or an exit that nothing can be done about */
+};
+
+struct machine_result {
+	enum machine_end end;
+	uint32_t value;
+	unsigned int vcpu;              /* that brought it about */
+	char text[MACHINE_RESULT_TEXT]; /* of KVM_ERROR: what KVM said, decoded; else may be empty
+					 */
+};
+
+struct machine_events {
+	/* Bytes that the guest wrote. Not called for a line that is paused. */
+	void (*output)(void *ctx, enum machine_line line, const void *data, size_t bytes);
+	/* machine_input() has room again after it took less than it was given. */
+	void (*input_room)(void *ctx, enum machine_line line);
+	/* Each mark but those of windows. */
+	void (*mark)(void *ctx, const struct machine_mark *mark);
+	/* The guest ended the machine, and all output was delivered. Comes once, and not at all
+	 * after machine_halt(). */
+	void (*stopped)(void *ctx, const struct machine_result *result);
+};
+
+/* When the machine got there, monotonic clock; 0: not yet. */
+struct machine_times {
+	uint64_t loaded_ns;    /* guest memory holds kernel and initrd */
+	uint64_t first_run_ns; /* just before the first KVM_RUN */
+	uint64_t ended_ns;     /* the last vCPU has left the guest */
+};
+
+enum machine_liveness {
+	MACHINE_ALIVE,
+	MACHINE_HALTED, /* every vCPU has halted with interrupts off: nothing will wake it */
+};
+
+typedef void (*machine_exit_fn)(void *ctx, const char *reason, const char *detail, uint64_t count,
+				uint64_t ns);
+typedef void (*machine_value_fn)(void *ctx, const char *name, uint64_t value);
+
+int machine_build(const struct machine_config *cfg, struct machine **ret,
+		  struct err *e) __must_check;
+void machine_destroy(struct machine *m);
+DEFINE_CLEANUP(struct machine *, machine_destroy)
+
+int machine_start(struct machine *m, struct evloop *loop, const struct machine_events *events,
+		  void *ctx, struct err *e) __must_check;
+void machine_halt(struct machine *m);
+
+size_t machine_input(struct machine *m, enum machine_line line, const void *data, size_t bytes);
+void machine_pause_output(struct machine *m, enum machine_line line, bool on);
+enum machine_liveness machine_liveness(struct machine *m);
+int machine_vcpu_text(struct machine *m, unsigned int vcpu, uint64_t *ret_rip, char *buf,
+		      size_t size) __must_check;
+int machine_read_gpa(void *m, uint64_t gpa, void *buf, size_t bytes) __must_check;
+
+const struct machine_result *machine_result(const struct machine *m);
+const struct machine_times *machine_times(const struct machine *m);
+unsigned int machine_vcpus(const struct machine *m);
+const struct machine_mark *machine_marks(const struct machine *m, size_t *ret_count,
+					 uint64_t *ret_dropped);
+const struct machine_window *machine_windows(const struct machine *m, size_t *ret_count,
+					     uint64_t *ret_dropped);
+void machine_exits_each(const struct machine *m, machine_exit_fn fn, void *ctx);
+void machine_exits_total(const struct machine *m, uint64_t *ret_count, uint64_t *ret_ns);
+uint64_t machine_unclaimed(const struct machine *m);
+int machine_stats_each(const struct machine *m, machine_value_fn fn, void *ctx) __must_check;
+int machine_kvm_api(const struct machine *m);
+void machine_kvm_caps_each(const struct machine *m, machine_value_fn fn, void *ctx);
+const char *machine_end_name(enum machine_end end);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/spawn.h"
+
+static struct err e;
+
+static void sleep_ms(long ms)
+{
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* An orphan is ours to wait for, see main(). */
+static void assert_gone(int pid)
+{
+	for (int i = 0; i < 250 && kill(pid, 0) == 0; i++) {
+		waitpid(pid, NULL, WNOHANG);
+		sleep_ms(20);
+	}
+	assert_int_equal(kill(pid, 0), -1);
+}
+
+static struct spawn_result run_shell(const char *script, uint64_t timeout_ns)
+{
+	char *argv[] = {"sh", "-c", (char *)script, NULL};
+	struct spawn_request req = {
+		.program = "/bin/sh",
+		.argv = argv,
+		.input = "the job",
+		.input_len = 7,
+		.timeout_ns = timeout_ns,
+	};
+	struct spawn_result res;
+
+	assert_int_equal(spawn_run(&req, &res, &e), 0);
+	return res;
+}
+
+static void the_record_the_status_and_what_was_said_come_back(void **state)
+{
+	struct spawn_result r = run_shell("cat <&4 >&3; echo lost; echo oh >&2; exit 7", 0);
+
+	assert_int_equal(r.end, SPAWN_EXITED);
+	assert_int_equal(r.status, 7);
+	assert_string_equal(r.record, "the job");
+	assert_int_equal(r.record_len, 7);
+	assert_string_equal(r.said, "oh\n");
+	spawn_result_fini(&r);
+}
+
+static void the_input_can_be_opened_by_its_path_again_and_again(void **state)
+{
+	struct spawn_result r = run_shell("cat /proc/self/fd/4 /proc/self/fd/4 >&3", 0);
+
+	assert_string_equal(r.record, "the jobthe job");
+	spawn_result_fini(&r);
+}
+
+static void a_record_larger_than_any_pipe_arrives_whole(void **state)
+{
+	struct spawn_result r = run_shell("head -c 3000000 /dev/zero | tr '\\0' x >&3", 0);
+
+	assert_int_equal(r.record_len, 3000000);
+	assert_int_equal(strspn(r.record, "x"), 3000000);
+	spawn_result_fini(&r);
+}
+
+static void a_record_without_end_is_cut_and_its_writer_ended(void **state)
+{
+	struct spawn_result r = run_shell("cat /dev/zero >&3", 0);
+
+	assert_int_equal(r.end, SPAWN_TOO_LONG);
+	spawn_result_fini(&r);
+}
+
+static void no_record_is_no_error(void **state)
+{
+	struct spawn_result r = run_shell("kill -SEGV $$", 0);
+
+	assert_int_equal(r.end, SPAWN_KILLED);
+	assert_int_equal(r.status, SIGSEGV);
+	assert_null(r.record);
+	spawn_result_fini(&r);
+}
+
+static void only_the_end_of_what_is_said_is_kept(void **state)
+{
+	struct spawn_result r = run_shell("yes | head -c 9999 >&2; printf end >&2", 0);
+
+	assert_int_equal(strlen(r.said), SPAWN_SAID_MAX);
+	assert_string_equal(r.said + SPAWN_SAID_MAX - 5, "\nyend");
+	spawn_result_fini(&r);
+}
+
+static void a_program_that_hangs_is_ended_with_all_that_it_started(void **state)
+{
+	struct spawn_result r =
+		run_shell("trap '' TERM; echo part >&3; sleep 100 & echo $! >&3; wait; sleep 100",
+			  300 * NS_PER_MSEC);
+	int pid;
+
+	assert_int_equal(r.end, SPAWN_TIMED_OUT);
+	assert_int_equal(sscanf(r.record, "part\n%d", &pid), 1);
+	/* It hangs on SIGTERM, so only SIGKILL after the grace can have ended the rest. */
+	assert_gone(pid);
+	spawn_result_fini(&r);
+}
+
+static void what_it_leaves_behind_is_ended_with_it(void **state)
+{
+	struct spawn_result r = run_shell("sleep 100 & echo $! >&3", 0);
+	int pid = atoi(r.record);
+
+	assert_int_equal(r.end, SPAWN_EXITED);
+	assert_true(r.wall_ns < 50 * NS_PER_SEC);
+	assert_gone(pid);
+	spawn_result_fini(&r);
+}
+
+static void a_signal_to_us_ends_it_in_good_order(void **state)
+{
+	struct spawn_result r = run_shell("trap 'echo tidy >&3; exit 0' TERM; kill -INT $PPID; "
+					  "while :; do sleep 0.05; done",
+					  0);
+
+	assert_int_equal(r.end, SPAWN_INTERRUPTED);
+	assert_int_equal(r.signal, SIGINT);
+	assert_string_equal(r.record, "tidy\n");
+	spawn_result_fini(&r);
+}
+
+static void a_program_that_is_not_there_says_so(void **state)
+{
+	char *argv[] = {"x", NULL};
+	struct spawn_request req = {.program = "/nonexistent/x", .argv = argv, .input = ""};
+	struct spawn_result r;
+
+	assert_int_equal(spawn_run(&req, &r, &e), 0);
+	assert_int_equal(r.end, SPAWN_EXITED);
+	assert_int_equal(r.status, 127);
+	assert_string_equal(r.said, "/nonexistent/x: No such file or directory\n");
+	spawn_result_fini(&r);
+}
+
+static void it_dies_with_us(void **state)
+{
+	int fds[2];
+	char text[16] = "";
+	pid_t us;
+	int child;
+
+	assert_int_equal(pipe(fds), 0);
+	us = fork();
+	if (us == 0) {
+		char script[64];
+
+		snprintf(script, sizeof(script), "echo $$ >/proc/%d/fd/%d; exec sleep 100",
+			 getpid(), fds[1]);
+		run_shell(script, 0);
+		_exit(0);
+	}
+	assert_true(read(fds[0], text, sizeof(text) - 1) > 0);
+	child = atoi(text);
+	assert_int_equal(kill(child, 0), 0);
+	kill(us, SIGKILL);
+	assert_int_equal(waitpid(us, NULL, 0), us);
+	assert_gone(child);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_record_the_status_and_what_was_said_come_back),
+		cmocka_unit_test(the_input_can_be_opened_by_its_path_again_and_again),
+		cmocka_unit_test(a_record_larger_than_any_pipe_arrives_whole),
+		cmocka_unit_test(a_record_without_end_is_cut_and_its_writer_ended),
+		cmocka_unit_test(no_record_is_no_error),
+		cmocka_unit_test(only_the_end_of_what_is_said_is_kept),
+		cmocka_unit_test(a_program_that_hangs_is_ended_with_all_that_it_started),
+		cmocka_unit_test(what_it_leaves_behind_is_ended_with_it),
+		cmocka_unit_test(a_signal_to_us_ends_it_in_good_order),
+		cmocka_unit_test(a_program_that_is_not_there_says_so),
+		cmocka_unit_test(it_dies_with_us),
+	};
+
+	/* Orphans come to us, so that the tests see them end in a container without an init. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	signal(SIGCHLD, SIG_DFL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
