@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The decision rule of verdict.h, the names, and what a whole report's verdicts come to. */
+/* The decision rule of verdict.h, and the names. */
 #include "stats/verdict.h"
 
 #include <math.h>
@@ -100,26 +100,4 @@ const char *stats_reason_name(enum stats_reason r)
 	};
 
 	return names[r];
-}
-
-/**
- * stats_verdict_exit() - the exit status that a report's verdicts come to
- * @v: the verdict of each benchmark
- * @n: how many
- *
- * Return: 1 where any is worse; else 3 where any is inconclusive, or where there is none; else 0.
- */
-int stats_verdict_exit(const enum stats_verdict *v, size_t n)
-{
-	int status = n ? 0 : 3;
-
-	for (size_t i = 0; i < n; i++) {
-		if (v[i] == VERDICT_WORSE) {
-			return 1;
-		}
-		if (v[i] == VERDICT_INCONCLUSIVE) {
-			status = 3;
-		}
-	}
-	return status;
 }

@@ -65,6 +65,5 @@ enum stats_verdict stats_verdict(const struct stats_evidence *e, enum stats_reas
 bool stats_significant(const struct stats_evidence *e);
 const char *stats_verdict_name(enum stats_verdict v);
 const char *stats_reason_name(enum stats_reason r);
-int stats_verdict_exit(const enum stats_verdict *v, size_t n);
 
 #endif

@@ -166,19 +166,6 @@ static void each_reason_has_its_own_id(void **state)
 	}
 }
 
-static void worst_verdict_makes_the_exit_status(void **state)
-{
-	const enum stats_verdict v[] = {VERDICT_BETTER, VERDICT_EQUIVALENT, VERDICT_INCONCLUSIVE,
-					VERDICT_WORSE, VERDICT_INCONCLUSIVE};
-
-	assert_int_equal(stats_verdict_exit(v, 0), 3);
-	assert_int_equal(stats_verdict_exit(v, 1), 0);
-	assert_int_equal(stats_verdict_exit(v, 2), 0);
-	assert_int_equal(stats_verdict_exit(v, 3), 3);
-	assert_int_equal(stats_verdict_exit(v, 4), 1);
-	assert_int_equal(stats_verdict_exit(v, 5), 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,7 +179,6 @@ int main(void)
 		cmocka_unit_test(p_and_interval_must_both_agree),
 		cmocka_unit_test(an_arm_against_itself_is_never_better_or_worse),
 		cmocka_unit_test(each_reason_has_its_own_id),
-		cmocka_unit_test(worst_verdict_makes_the_exit_status),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report of one comparison. The engine fills a struct report from the records (everything
+ * above "computed"), calls report_compute() once, and hands it to any renderer. All strings and
+ * arrays that the engine puts in stay the engine's; only the results inside are the report's, and
+ * report_fini() frees them.
+ *
+ *	struct report r = REPORT_INIT;
+ *	... fill r ...
+ *	ret = report_compute(&r, err);
+ *	ret = report_text(&r, stdout, report_wants_colour(STDOUT_FILENO));
+ *	status = report_exit_status(&r);
+ *	report_fini(&r);
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "samples/boot_record.h"
+#include "samples/class.h"
+#include "stats/compare.h"
+
+#define REPORT_SCHEMA_VERSION 1
+
+struct report_arm {
+	const char *label;          /* what people call it: "fsgsbase" */
+	const char *kernel;         /* as given: a path or a name */
+	const char *kernel_version; /* NULL if unknown */
+	const char *kernel_sha256;  /* in full, NULL if unknown */
+	const char *append;         /* this arm's own part of the command line, "" for none */
+};
+
+/* The batches of one arm on one benchmark, warm-up not counted. */
+struct report_batches {
+	uint64_t total;
+	uint64_t dirty; /* left out; one disturbed twice over counts once here ... */
+	uint64_t by_cause[DISTURBANCE_COUNT]; /* ... and under each cause here */
+};
+
+struct report_bench {
+	const char *name;     /* "ctxsw.futex.fsgs" */
+	const char *per;      /* what one unit of work is, singular: "call", "switch" */
+	uint64_t calls;       /* of these in one batch, 0 if it varies */
+	const char *error;    /* NULL, or why some boot has no value for it */
+	bool is_probe;        /* counted by the guest's kernel, not timed in batches */
+	uint64_t samples[2];  /* of a probe: all that its boots counted; then no batches */
+	size_t boots_lost[2]; /* boots without a value (their whole block is left out) */
+	struct report_batches batches[2];
+	const struct stats_block *blocks; /* the complete ones, values in units per call */
+	size_t n_blocks;
+
+	/* computed */
+	struct stats_comparison result;
+};
+
+struct report {
+	const char *title; /* NULL: made from the labels */
+	const char *ringside_version;
+	struct report_arm arms[2]; /* A, B */
+	bool same_image;           /* one kernel file for both, told apart by parameters only */
+	bool same_arm;             /* A and B are one and the same: an A/A comparison */
+	enum exec_class class;
+	const char *backend;         /* "kvm", "qemu" */
+	unsigned int ticks_per_unit; /* 1, or 2^shift under icount; values are divided already */
+	const char *host_cpu;        /* these three: NULL if unknown */
+	const char *host_kernel;
+	const char *qemu_version;
+	uint64_t seed;
+	size_t blocks_planned;
+	size_t blocks_complete; /* all four boots ended as they should */
+	double margin_abs;      /* practical margin: see stats/compare.h */
+	double margin_rel;
+	struct report_bench *benches; /* the array is the engine's */
+	size_t n_benches;
+};
+
+#define REPORT_INIT                                     \
+	{                                               \
+		.margin_abs = 0.1, .margin_rel = 0.001, \
+	}
+
+int report_compute(struct report *r, struct err *e) __must_check;
+void report_fini(struct report *r);
+int report_exit_status(const struct report *r);
+
+bool report_wants_colour(int fd);
+int report_text(const struct report *r, FILE *out, bool colour) __must_check;
+json_t *report_json(const struct report *r);
+
+#endif
