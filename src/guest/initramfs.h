@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The initramfs of a boot with a job: the agent as /init, the job, what the job needs, and behind
+ * them the user's own archives. It is put together at every start, so what it is made of is opened
+ * and read straight into its place, and no program is run.
+ */
+#ifndef GUEST_INITRAMFS_H
+#define GUEST_INITRAMFS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "guest/job.h"
+
+/* Where things are in the guest. */
+#define GUEST_BENCH_PATH   "/ringside/bench"
+#define GUEST_BUSYBOX_PATH "/bin/busybox"
+
+struct initramfs_file {
+	const char *name; /* in the guest, without the leading slash */
+	const char *path; /* the host's file */
+	mode_t perm;
+};
+
+struct initramfs_spec {
+	const char *agent_path;   /* the host's ringside-agent */
+	const char *bench_path;   /* the host's ringside-bench; NULL: not taken along */
+	const char *busybox_path; /* from initramfs_find_busybox(); NULL: not taken along */
+	const struct job *job;
+	const struct initramfs_file *files; /* anything else */
+	size_t n_files;
+	const char *const *appended; /* the user's initrds, NULL-terminated; or NULL */
+};
+
+struct initramfs;
+
+int initramfs_create(const struct initramfs_spec *spec, struct initramfs **ret,
+		     struct err *e) __must_check;
+void initramfs_destroy(struct initramfs *i);
+DEFINE_CLEANUP(struct initramfs *, initramfs_destroy)
+
+size_t initramfs_bytes(const struct initramfs *i);
+int initramfs_copy(const struct initramfs *i, void *dest, struct err *e) __must_check;
+int initramfs_write(const struct initramfs *i, int fd, struct err *e) __must_check;
+
+int initramfs_find_busybox(const char **ret_path, struct err *e) __must_check;
+
+#endif

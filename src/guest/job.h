@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The job of one boot: what the agent finds as /ringside/job.json in its initramfs. The host writes
+ * it, the agent reads it; both go through this one struct.
+ */
+#ifndef GUEST_JOB_H
+#define GUEST_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+#define JOB_VERSION 1
+#define JOB_PATH    "ringside/job.json" /* in the archive, without the leading slash */
+
+/* Far above any real job; what is larger is refused on both sides. */
+#define JOB_STRINGS_MAX 4096
+#define JOB_BYTES_MAX   (1 << 20)
+
+/* Counts that a benchmark plan may ask for. */
+#define JOB_BATCHES_MAX 100000
+#define JOB_CALLS_MAX   100000000
+
+struct job_bench {
+	const char **names; /* benchmark names or prefixes; NULL-terminated; NULL: no benchmarks */
+	unsigned int batches; /* 1 to JOB_BATCHES_MAX */
+	unsigned int warmup;  /* batches thrown away before, 0 to JOB_BATCHES_MAX */
+	unsigned int calls;   /* units in a batch; 0: each benchmark's own default */
+	bool calltime;        /* a pass with the kernel's counters after each benchmark */
+	uint64_t seed;        /* below 2^63, JSON's integers are signed */
+};
+
+struct job_lab {
+	const char *cwd; /* NULL: not a lab job */
+	const char **rw; /* host directories shared for writing, tags rw0, rw1, …; or NULL */
+};
+
+struct job {
+	const char **command; /* argument vector, NULL-terminated; NULL: none */
+	const char **env;     /* "NAME=value", NULL-terminated; or NULL */
+	const char *cwd;      /* absolute; NULL: / */
+	struct job_bench bench;
+	struct job_lab lab;
+	void *parsed; /* what job_read() allocated; job_fini() frees it */
+};
+
+int job_write(const struct job *job, char **ret_text, size_t *ret_len, struct err *e) __must_check;
+int job_read(const char *text, size_t len, struct job *ret, struct err *e) __must_check;
+void job_fini(struct job *job);
+
+#endif
