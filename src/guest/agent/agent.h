@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent: PID 1 of a guest with a job. It sets the machine up, tells the host what it found,
+ * runs the job's benchmarks and command with their output forwarded byte-exact, reports the status
+ * and ends the VM. One thread; nothing here runs on the host.
+ *
+ * Order: mark, mounts, link to the host, job, "agent" line, benchmarks, command, "exit" line,
+ * drain, exit port, reboot (should nobody listen at the exit port).
+ */
+#ifndef GUEST_AGENT_H
+#define GUEST_AGENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/channel.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "guest/job.h"
+
+/* main.c */
+#define AGENT_STATUS_NOEXEC  126 /* as sh has it */
+#define AGENT_STATUS_MISSING 127
+
+/* setup.c */
+int setup_mounts(struct err *e) __must_check;
+void setup_loopback(void);
+
+/* link.c: the way to the host, whichever device carries it. */
+#define LINK_FRAMES 7 /* sent with one write; a virtio port takes at most 32 KiB at once */
+#define LINK_CHUNK  (LINK_FRAMES * CHANNEL_PAYLOAD_MAX)
+
+struct link {
+	int fd;
+	bool serial;
+	uint64_t sent; /* bytes */
+	uint8_t buf[LINK_FRAMES * CHANNEL_FRAME_MAX];
+};
+
+int link_open(struct link *l, struct err *e) __must_check;
+int link_send(struct link *l, uint8_t stream, const void *data, size_t len) __must_check;
+int link_send_line(struct link *l, json_t *o) __must_check;
+int link_log(struct link *l, const char *fmt, ...) __printf(2, 3);
+int link_drain(struct link *l) __must_check;
+
+/* facts.c */
+int facts_send(struct link *l, struct err *e) __must_check;
+
+/* command.c */
+#define TASK_RESULTS_FD 3
+
+struct task {
+	const char *const *argv; /* NULL-terminated */
+	const char *const *env;  /* "NAME=value", NULL-terminated, over the defaults; or NULL */
+	const char *cwd;         /* inside @root */
+	const char *root;        /* NULL: the agent's own */
+	bool results;            /* has a socket for result lines as TASK_RESULTS_FD */
+};
+
+struct task_end {
+	int status; /* exit status, 128 + signal for one that was killed */
+	int signal; /* 0: it ended by itself */
+};
+
+int task_run(struct link *l, const struct task *t, struct task_end *ret,
+	     struct err *e) __must_check;
+
+/* bench.c */
+int bench_run(struct link *l, const struct job *job, struct task_end *ret,
+	      struct err *e) __must_check;
+
+/* lab.c */
+int lab_enter(const struct job *job, const char **ret_root, struct err *e) __must_check;
+
+#endif
