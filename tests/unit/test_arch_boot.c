@@ -94,6 +94,23 @@ static void a_payload_in_ring_3_may_reach_ports(void **state)
 	assert_int_equal(r.rflags, 0x3002);
 }
 
+static void a_task_segment_forbids_ring_3_no_port(void **state)
+{
+	static const uint8_t open[0x2000];
+	struct kvm_sregs s = {0};
+	uint8_t map[sizeof(open) + 1];
+	uint16_t base;
+
+	memset(ram, 0xee, RAM_BYTES);
+	assert_int_equal(x86_boot_write_tables(&mem, X86_RING_3), 0);
+	x86_boot_sregs(&s, X86_RING_3);
+	assert_int_equal(gmem_read(&mem, s.tr.base + 0x66, &base, sizeof(base)), 0);
+	assert_int_equal(gmem_read(&mem, s.tr.base + base, map, sizeof(map)), 0);
+	assert_memory_equal(map, open, sizeof(open));
+	assert_int_equal(map[sizeof(open)], 0xff);
+	assert_true(s.tr.limit >= base + sizeof(map) - 1);
+}
+
 static void ram_too_small_for_the_tables_is_an_error(void **state)
 {
 	struct gmem small;
@@ -125,6 +142,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ring_3_pages_are_open_to_user_mode_on_every_level,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(linux_finds_its_selectors, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_task_segment_forbids_ring_3_no_port, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_payload_in_ring_3_may_reach_ports, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(ram_too_small_for_the_tables_is_an_error, setup,

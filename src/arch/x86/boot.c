@@ -17,6 +17,14 @@
 #define TYPE_CODE     11
 #define TYPE_TSS_BUSY 11
 
+/*
+ * The task segment, SDM 3A figure 8-11, and behind it a bit for each port (SDM 1, 19.5.2), whose
+ * last byte must be all ones.
+ */
+#define TSS_BYTES       0x68
+#define TSS_IO_MAP_BASE 0x66
+#define IO_MAP_BYTES    0x2000
+
 /* Linux wants 0x10 and 0x18; the task segment takes two slots. */
 enum { SLOT_CODE = 2, SLOT_DATA, SLOT_TSS, SLOT_USER_DATA = 6, SLOT_USER_CODE, SLOT_COUNT };
 
@@ -47,14 +55,31 @@ static struct kvm_segment segment(unsigned int slot, uint8_t type, uint8_t dpl)
 	};
 }
 
-static struct kvm_segment task_segment(void)
+/*
+ * Ring 3 has I/O privilege, which needs no map; but a KVM that runs ring 3 without hardware
+ * virtualisation looks into the map all the same, so there is one, and it forbids nothing.
+ */
+static struct kvm_segment task_segment(enum x86_ring ring)
 {
 	return (struct kvm_segment){
-		.limit = 0x67,
+		.base = ring == X86_RING_3 ? X86_BOOT_TSS : 0,
+		.limit = TSS_BYTES - 1 + (ring == X86_RING_3 ? IO_MAP_BYTES + 1 : 0),
 		.selector = SLOT_TSS * 8,
 		.type = TYPE_TSS_BUSY,
 		.present = 1,
 	};
+}
+
+static int write_tss(const struct gmem *mem)
+{
+	const uint16_t map_base = TSS_BYTES;
+	const uint64_t end = X86_BOOT_TSS + TSS_BYTES + IO_MAP_BYTES;
+	int r = gmem_fill(mem, X86_BOOT_TSS, 0, end - X86_BOOT_TSS);
+
+	if (r == 0) {
+		r = gmem_write(mem, X86_BOOT_TSS + TSS_IO_MAP_BASE, &map_base, sizeof(map_base));
+	}
+	return r < 0 ? r : gmem_fill(mem, end, 0xff, 1);
 }
 
 /* The eight bytes of a descriptor, SDM 3A figure 3-8. */
@@ -76,11 +101,11 @@ static uint64_t descriptor(const struct kvm_segment *s)
 	return d;
 }
 
-static int write_gdt(const struct gmem *mem)
+static int write_gdt(const struct gmem *mem, enum x86_ring ring)
 {
 	const struct kvm_segment code = segment(SLOT_CODE, TYPE_CODE, 0);
 	const struct kvm_segment data = segment(SLOT_DATA, TYPE_DATA, 0);
-	const struct kvm_segment tss = task_segment();
+	const struct kvm_segment tss = task_segment(ring);
 	const struct kvm_segment user_data = segment(SLOT_USER_DATA, TYPE_DATA, 3);
 	const struct kvm_segment user_code = segment(SLOT_USER_CODE, TYPE_CODE, 3);
 	const uint64_t gdt[SLOT_COUNT] = {
@@ -97,7 +122,7 @@ static int write_gdt(const struct gmem *mem)
 /**
  * x86_boot_write_tables() - write the descriptor table and the page tables
  * @mem: guest RAM, at least the first 64 KiB
- * @ring: X86_RING_3 opens all pages to user mode
+ * @ring: X86_RING_3 opens all pages to user mode, and adds a task segment that opens all ports
  *
  * Return: 0, or −errno of gmem_write() when RAM does not reach that far.
  * Context: before the guest runs.
@@ -106,8 +131,11 @@ int x86_boot_write_tables(const struct gmem *mem, enum x86_ring ring)
 {
 	const uint64_t flags = PTE_PRESENT | PTE_WRITABLE | (ring == X86_RING_3 ? PTE_USER : 0);
 	uint64_t table[PAGE_ENTRIES] = {X86_BOOT_TABLES + GMEM_PAGE_BYTES + flags};
-	int r = write_gdt(mem);
+	int r = write_gdt(mem, ring);
 
+	if (r == 0 && ring == X86_RING_3) {
+		r = write_tss(mem);
+	}
 	if (r == 0) {
 		r = gmem_write(mem, X86_BOOT_TABLES, table, sizeof(table));
 	}
@@ -141,7 +169,7 @@ void x86_boot_sregs(struct kvm_sregs *s, enum x86_ring ring)
 
 	s->cs = segment(dpl ? SLOT_USER_CODE : SLOT_CODE, TYPE_CODE, dpl);
 	s->ds = s->es = s->fs = s->gs = s->ss = data;
-	s->tr = task_segment();
+	s->tr = task_segment(ring);
 	s->gdt = (struct kvm_dtable){.base = X86_BOOT_GDT, .limit = SLOT_COUNT * 8 - 1};
 	s->idt = (struct kvm_dtable){.base = 0, .limit = 0};
 	s->cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_PG;

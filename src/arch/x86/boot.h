@@ -16,6 +16,7 @@
 
 /* Low memory that the start state takes; a loader keeps out of it until the guest runs. */
 #define X86_BOOT_GDT         UINT64_C(0x500)
+#define X86_BOOT_TSS         UINT64_C(0x1000) /* ring 3 only: three pages, with all ports open */
 #define X86_BOOT_STACK       UINT64_C(0x8ff0) /* grows down; the protocol does not ask for one */
 #define X86_BOOT_TABLES      UINT64_C(0x9000) /* top level, next level, then four directories */
 #define X86_BOOT_TABLE_PAGES 6
