@@ -10,39 +10,9 @@
 #include <sys/mman.h>
 
 #include "abi/marks.h"
+#include "arch/x86/boot.h"
 #include "base/io.h"
 #include "vmm/payload_priv.h"
-
-/* Below the payload's image, which begins at 1 MiB. */
-#define PML4_GPA     0x1000
-#define PDPT_GPA     0x2000
-#define PD_GPA       0x3000 /* four, one for each GiB */
-#define GDT_GPA      0x7000
-
-#define PTE_PRESENT  UINT64_C(0x001)
-#define PTE_WRITABLE UINT64_C(0x002)
-#define PTE_USER     UINT64_C(0x004)
-#define PTE_LARGE    UINT64_C(0x080)
-#define PTE_TABLE    (PTE_PRESENT | PTE_WRITABLE | PTE_USER)
-#define LARGE_PAGE   (UINT64_C(2) << 20)
-#define GIB_MAPPED   4
-
-/* GDT slots: the boot protocol's two, and their user-mode twins. */
-enum { GDT_CODE0 = 2, GDT_DATA0 = 3, GDT_CODE3 = 4, GDT_DATA3 = 5, GDT_COUNT = 6 };
-
-#define SEG_CODE         0xb /* execute, read, accessed: SDM 3A table 3-1 */
-#define SEG_DATA         0x3 /* read, write, accessed */
-
-#define CR0_PE           (1u << 0)
-#define CR0_MP           (1u << 1)
-#define CR0_ET           (1u << 4)
-#define CR0_NE           (1u << 5)
-#define CR0_PG           (1u << 31)
-#define CR4_PAE          (1u << 5)
-#define EFER_LME         (1u << 8)
-#define EFER_LMA         (1u << 10)
-#define RFLAGS_ONE       (1u << 1)
-#define RFLAGS_IOPL3     (3u << 12)
 
 #define PAYLOAD_FILE_MAX (1u << 20)
 
@@ -131,86 +101,17 @@ static int load_payload(struct payload_vm *vm, const char *path, struct err *e)
 	return 0;
 }
 
-static uint64_t gdt_entry(unsigned int type, unsigned int dpl, bool code)
+static int set_registers(struct payload_vm *vm, enum x86_ring ring, struct err *e)
 {
-	/* Flat: limit 0xfffff pages, present, code 64-bit (SDM 3A 3.4.5). */
-	return UINT64_C(0x000f00000000ffff) | (uint64_t)type << 40 | UINT64_C(1) << 44 |
-	       (uint64_t)dpl << 45 | UINT64_C(1) << 47 |
-	       (code ? UINT64_C(1) << 53 : UINT64_C(1) << 54) | UINT64_C(1) << 55;
-}
-
-/* The low 4 GiB one to one, open to both rings (SDM 3A 4.5). */
-static int write_tables(struct payload_vm *vm)
-{
-	const uint64_t gdt[GDT_COUNT] = {
-		[GDT_CODE0] = gdt_entry(SEG_CODE, 0, true),
-		[GDT_DATA0] = gdt_entry(SEG_DATA, 0, false),
-		[GDT_CODE3] = gdt_entry(SEG_CODE, 3, true),
-		[GDT_DATA3] = gdt_entry(SEG_DATA, 3, false),
-	};
-	uint64_t table[512] = {PDPT_GPA | PTE_TABLE};
-	int r = gmem_write(&vm->memory, PML4_GPA, table, sizeof(table));
-
-	for (unsigned int i = 0; i < GIB_MAPPED; i++) {
-		table[i] = (PD_GPA + i * sizeof(table)) | PTE_TABLE;
-	}
-	if (r == 0) {
-		r = gmem_write(&vm->memory, PDPT_GPA, table, sizeof(table));
-	}
-	for (uint64_t i = 0; i < GIB_MAPPED && r == 0; i++) {
-		for (uint64_t k = 0; k < ARRAY_SIZE(table); k++) {
-			table[k] = (i * ARRAY_SIZE(table) + k) * LARGE_PAGE | PTE_TABLE | PTE_LARGE;
-		}
-		r = gmem_write(&vm->memory, PD_GPA + i * sizeof(table), table, sizeof(table));
-	}
-	if (r == 0) {
-		r = gmem_write(&vm->memory, GDT_GPA, gdt, sizeof(gdt));
-	}
-	return r;
-}
-
-static struct kvm_segment segment(unsigned int slot, unsigned int type, unsigned int ring,
-				  bool code)
-{
-	return (struct kvm_segment){
-		.limit = 0xffffffff,
-		.selector = (uint16_t)(slot * 8 | ring),
-		.type = (uint8_t)type,
-		.present = 1,
-		.dpl = (uint8_t)ring,
-		.db = !code,
-		.s = 1,
-		.l = code,
-		.g = 1,
-	};
-}
-
-static int set_registers(struct payload_vm *vm, unsigned int ring, struct err *e)
-{
-	struct kvm_regs regs = {
-		.rip = vm->entry,
-		.rflags = RFLAGS_ONE | (ring == 3 ? RFLAGS_IOPL3 : 0),
-	};
 	struct kvm_sregs sregs;
+	struct kvm_regs regs;
 	int r = kvm_vcpu_get_sregs(&vm->vcpu, &sregs);
 
 	if (r < 0) {
 		return err_errno(e, r, "KVM gives no registers");
 	}
-	sregs.cs = segment(ring ? GDT_CODE3 : GDT_CODE0, SEG_CODE, ring, true);
-	sregs.ds = segment(ring ? GDT_DATA3 : GDT_DATA0, SEG_DATA, ring, false);
-	sregs.es = sregs.ds;
-	sregs.fs = sregs.ds;
-	sregs.gs = sregs.ds;
-	sregs.ss = sregs.ds;
-	sregs.gdt.base = GDT_GPA;
-	sregs.gdt.limit = GDT_COUNT * 8 - 1;
-	sregs.idt.base = 0;
-	sregs.idt.limit = 0; /* an exception before the payload has its own ends the VM */
-	sregs.cr0 = CR0_PE | CR0_MP | CR0_ET | CR0_NE | CR0_PG;
-	sregs.cr3 = PML4_GPA;
-	sregs.cr4 = CR4_PAE;
-	sregs.efer = EFER_LME | EFER_LMA;
+	x86_boot_sregs(&sregs, ring);
+	x86_boot_regs(&regs, vm->entry, 0, ring);
 	r = kvm_vcpu_set_sregs(&vm->vcpu, &sregs, e);
 	return r < 0 ? r : kvm_vcpu_set_regs(&vm->vcpu, &regs, e);
 }
@@ -242,6 +143,7 @@ int payload_vm_create(const struct kvm_ops *ops, const char *path, unsigned int 
 		      struct payload_vm **ret, struct err *e)
 {
 	_cleanup_(payload_vm_destroy_p) struct payload_vm *vm = calloc(1, sizeof(*vm));
+	const enum x86_ring x86_ring = ring ? X86_RING_3 : X86_RING_0;
 	void *ram;
 	int r;
 
@@ -265,13 +167,13 @@ int payload_vm_create(const struct kvm_ops *ops, const char *path, unsigned int 
 	vm->exit.ops = &exit_port_ops;
 	r = gmem_add(&vm->memory, 0, PAYLOAD_RAM_BYTES, ram);
 	r = r < 0 ? r : bus_add(&vm->ports, EXIT_PORT, EXIT_PORT_BYTES, &vm->exit, 0);
-	r = r < 0 ? r : write_tables(vm);
+	r = r < 0 ? r : x86_boot_write_tables(&vm->memory, x86_ring);
 	if (r < 0) {
 		return err_errno(e, r, "%s: cannot lay out the VM", path);
 	}
 	r = load_payload(vm, path, e);
 	r = r < 0 ? r : make_machine(vm, e);
-	r = r < 0 ? r : set_registers(vm, ring, e);
+	r = r < 0 ? r : set_registers(vm, x86_ring, e);
 	if (r < 0) {
 		return r;
 	}
