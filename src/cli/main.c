@@ -11,7 +11,9 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *about;
-} commands[] = {};
+} commands[] = {
+	{"run", cmd_run, "boot a kernel, or run a command in a guest"},
+};
 
 static void print_usage(FILE *out)
 {

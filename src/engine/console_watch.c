@@ -33,6 +33,7 @@ static const struct {
 	{CONSOLE_OOPS, "general protection fault"},
 	{CONSOLE_WARN, "WARNING: "},
 	{CONSOLE_HALTED, "reboot: System halted"},
+	{CONSOLE_HALTED, "reboot: Power off not available: System halted instead"},
 	{CONSOLE_POWER_DOWN, "reboot: Power down"},
 	{CONSOLE_RESTART, "reboot: Restarting system"},
 };

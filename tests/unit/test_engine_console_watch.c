@@ -64,6 +64,7 @@ static void what_a_dying_kernel_says_is_recognised(void **state)
 		{"WARNING: suspicious RCU usage", CONSOLE_LOCKDEP},
 		{"BUG: KASAN: slab-out-of-bounds in f+0x1/0x2", CONSOLE_KASAN},
 		{"[    1.000000] reboot: System halted", CONSOLE_HALTED},
+		{"reboot: Power off not available: System halted instead", CONSOLE_HALTED},
 		{"reboot: Power down", CONSOLE_POWER_DOWN},
 		{"reboot: Restarting system", CONSOLE_RESTART},
 	};

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * "ringside run": one boot. Reads as stages: options, places for the output, the guest's parts, the
+ * backend, the session, the record.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/helpers.h"
+#include "cli/run_backend.h"
+#include "cli/run_guest.h"
+#include "cli/run_options.h"
+#include "engine/session.h"
+
+struct run {
+	struct run_options o;
+	uint64_t exec_ns;
+	char kernel_path[PATH_MAX];
+	char *append;
+	struct initramfs *initramfs;
+	int json_fd, console_fd;
+	bool close_json; /* it is a file that we opened */
+	struct backend *backend;
+	struct record_boot record;
+	struct outcome outcome;
+};
+
+/*
+ * When this program was started: /proc has it in hundredths of a second only, but all our CPU time
+ * so far was spent since.
+ */
+static uint64_t exec_time_ns(void)
+{
+	uint64_t now = clock_now_ns(&clock_monotonic), coarse = clock_process_start_ns();
+	struct timespec cpu = {0};
+	uint64_t used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	used = (uint64_t)cpu.tv_sec * NS_PER_SEC + (uint64_t)cpu.tv_nsec;
+	return now - used > coarse ? now - used : coarse;
+}
+
+/*
+ * A program may be started without stdin, stdout or stderr. Their numbers must not go to other
+ * files, and writing to them must fail as it would have.
+ */
+static void fill_closed_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
+static int open_output(const char *option, const char *path, int *ret_fd, struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (fd < 0) {
+		return err_errno(e, -errno, "--%s %s", option, path);
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+static int open_json(struct run *run, struct err *e)
+{
+	const char *where = run->o.json;
+	uint64_t fd;
+
+	if (!where) {
+		return 0;
+	}
+	if (text_parse_u64(where, &fd) < 0) {
+		run->close_json = true;
+		return open_output("json", where, &run->json_fd, e);
+	}
+	if (fd > INT_MAX || fcntl((int)fd, F_GETFD) < 0) {
+		return err_set(e, -EBADF, "--json %s: no open descriptor has this number", where);
+	}
+	run->json_fd = (int)fd;
+	return 0;
+}
+
+static int open_outputs(struct run *run, struct err *e)
+{
+	int r = open_json(run, e);
+
+	if (r == 0 && run->o.console) {
+		r = open_output("console", run->o.console, &run->console_fd, e);
+	} else if (r == 0 && !run_options_has_job(&run->o)) {
+		run->console_fd = STDOUT_FILENO;
+	}
+	return r;
+}
+
+static int prepare(struct run *run, struct err *e)
+{
+	int r = open_outputs(run, e);
+
+	if (r == 0) {
+		r = cli_find_kernel(run->o.kernel, run->kernel_path, sizeof(run->kernel_path), e);
+	}
+	if (r == 0 && run_options_has_job(&run->o)) {
+		r = run_guest_initramfs(&run->o, &run->initramfs, e);
+	}
+	return r;
+}
+
+static int make_backend(struct run *run, struct err *e)
+{
+	const char *const *initrds = run->o.initrds.items;
+	bool qemu = run_backend_is_qemu(&run->o);
+	struct backend_config common = {
+		.kernel_path = run->kernel_path,
+		.initramfs = run->initramfs,
+		.initrd_path = run->initramfs || !run->o.initrds.count ? NULL : initrds[0],
+		.cpus = (unsigned int)run->o.cpus,
+		.memory_bytes = run->o.memory_bytes,
+		.channel = run_options_has_job(&run->o),
+	};
+	int r = run_guest_append(&run->o, qemu, &run->append, e);
+
+	if (r < 0) {
+		return r;
+	}
+	common.append = run->append;
+	return run_backend_create(&run->o, qemu, &common, &run->backend, e);
+}
+
+static int run_session(struct run *run, struct err *e)
+{
+	bool job = run_options_has_job(&run->o);
+	const struct session_config cfg = {
+		.backend = run->backend,
+		.kernel_path = run->kernel_path,
+		.job = job,
+		.console_fd = run->console_fd,
+		.console_name = run->o.console ? run->o.console : "stdout",
+		.input_fd = job || run->o.console ? -1 : STDIN_FILENO,
+		.timeout_ns = run->o.timeout_ns,
+		.boot_timeout_ns = run->o.boot_timeout_ns,
+		.fail_on = run->o.fail_on_mask,
+		.exec_ns = run->exec_ns,
+	};
+
+	return session_run(&cfg, &run->record, &run->outcome, e);
+}
+
+static int write_status_file(const struct run *run, struct err *e)
+{
+	_cleanup_close_ int fd = -1;
+	char text[64];
+	int r;
+
+	if (!run->o.status_file) {
+		return 0;
+	}
+	if (run->outcome.has_guest_status) {
+		snprintf(text, sizeof(text), "%d\n", run->outcome.guest_status);
+	} else {
+		snprintf(text, sizeof(text), "%s\n", outcome_kind_name(run->outcome.kind));
+	}
+	r = open_output("status-file", run->o.status_file, &fd, e);
+	if (r == 0) {
+		r = io_write_all(fd, text, strlen(text));
+		r = r < 0 ? err_errno(e, r, "--status-file %s", run->o.status_file) : 0;
+	}
+	return r;
+}
+
+/* Only now, when nothing waits for it: the kernel's hash reads all of the file. */
+static int write_record(struct run *run, struct err *e)
+{
+	struct record_boot *r = &run->record;
+	json_t *line;
+	int ret;
+
+	if (run->json_fd < 0) {
+		return 0;
+	}
+	r->kernel_path = strdup(run->kernel_path);
+	r->append = strdup(run->append);
+	if (run->o.kernel_sha256) {
+		r->kernel_sha256 = strdup(run->o.kernel_sha256);
+	} else {
+		ret = record_file_sha256(run->kernel_path, &r->kernel_sha256, e);
+		if (ret < 0) {
+			return ret;
+		}
+	}
+	line = record_boot_to_json(r);
+	if (!line) {
+		return err_set(e, -ENOMEM, "the record: out of memory, or a text is not UTF-8");
+	}
+	ret = record_json_write_line(run->json_fd, line);
+	json_decref(line);
+	return ret < 0 ? err_errno(e, ret, "--json %s", run->o.json) : 0;
+}
+
+static int finish(struct run *run, struct err *e)
+{
+	int r = write_status_file(run, e);
+	int r2 = write_record(run, e);
+
+	return r < 0 ? r : r2;
+}
+
+static void run_fini(struct run *run)
+{
+	backend_destroy(run->backend);
+	initramfs_destroy(run->initramfs);
+	record_boot_fini(&run->record);
+	free(run->append);
+	if (run->close_json && run->json_fd >= 0) {
+		close(run->json_fd);
+	}
+	if (run->o.console && run->console_fd >= 0) {
+		close(run->console_fd);
+	}
+}
+
+/* The caller is to see that a signal ended us, and which. */
+static void end_by_signal(int sig)
+{
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/**
+ * cmd_run() - "ringside run"
+ * @argc: number of words, the command's name first
+ * @argv: the words
+ *
+ * Return: the exit status: the guest's, or one of engine/outcome.h.
+ * Context: the main thread. Ends the process by the signal that ended the run, if one did.
+ */
+int cmd_run(int argc, char **argv)
+{
+	struct run run = {.json_fd = -1, .console_fd = -1, .exec_ns = exec_time_ns()};
+	struct err e = ERR_INIT;
+	int status, r;
+
+	fill_closed_descriptors();
+	r = run_options_parse(&run.o, argc, argv, &e);
+	if (r == OPT_SHOWN_HELP) {
+		return 0;
+	}
+	record_boot_init(&run.record);
+	if (r == 0) {
+		r = prepare(&run, &e);
+	}
+	if (r == 0) {
+		r = make_backend(&run, &e);
+	}
+	status = r < 0 ? OUTCOME_USAGE : 0;
+	if (r == 0) {
+		r = run_session(&run, &e);
+		status = r < 0 ? OUTCOME_VMM_FAULT : run.outcome.status;
+	}
+	if (r == 0) {
+		r = finish(&run, &e);
+		status = r < 0 ? OUTCOME_USAGE : status;
+	}
+	if (r < 0) {
+		log_error("%s", e.text);
+	}
+	r = r == 0 && run.outcome.kind == OUTCOME_KIND_SIGNAL
+		    ? run.outcome.status - OUTCOME_SIGNAL_BASE
+		    : 0;
+	run_fini(&run);
+	if (r > 0) {
+		end_by_signal(r);
+	}
+	return status;
+}

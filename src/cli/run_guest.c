@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See run_guest.h. Runs on the main thread. */
+#include "cli/run_guest.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/text.h"
+#include "cli/helpers.h"
+
+/* What the lab's command gets of our environment: what finds programs, files and settings. */
+static const char *const lab_env[] = {
+	"PATH",	   "HOME",    "USER", "LOGNAME", "SHELL", "TERM",	  "LANG",
+	"TZ",	   "COLUMNS", "LINES", "NO_COLOR", "CI",	  "XDG_CACHE_HOME", "XDG_DATA_HOME",
+	"TMPDIR",  NULL,
+};
+static const char *const lab_env_prefixes[] = {"LC_",	 "RINGSIDE_", "ASAN_", "UBSAN_",
+					       "TSAN_", "LSAN_",     "PYTHON", NULL};
+
+static bool goes_into_lab(const char *setting)
+{
+	for (size_t i = 0; lab_env[i]; i++) {
+		size_t len = strlen(lab_env[i]);
+
+		if (strncmp(setting, lab_env[i], len) == 0 && setting[len] == '=') {
+			return true;
+		}
+	}
+	for (size_t i = 0; lab_env_prefixes[i]; i++) {
+		if (text_starts_with(setting, lab_env_prefixes[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char **pick_lab_env(void)
+{
+	size_t n = 0, kept = 0;
+	const char **env;
+
+	while (environ[n]) {
+		n++;
+	}
+	env = calloc(n + 1, sizeof(*env));
+	for (size_t i = 0; env && i < n; i++) {
+		if (goes_into_lab(environ[i])) {
+			env[kept++] = environ[i];
+		}
+	}
+	return env;
+}
+
+static int compose(const struct run_options *o, const struct job *job, struct initramfs **ret,
+		   struct err *e)
+{
+	const char *appended[OPT_LIST_MAX + 1] = {NULL};
+	char agent[PATH_MAX], bench[PATH_MAX];
+	struct initramfs_spec spec = {.agent_path = agent, .job = job, .appended = appended};
+	int r = cli_find_helper("ringside-agent", agent, sizeof(agent), e);
+
+	if (r == 0 && job->bench.names) {
+		r = cli_find_helper("ringside-bench", bench, sizeof(bench), e);
+		spec.bench_path = bench;
+	}
+	if (r == 0 && job->command && !job->lab.cwd) {
+		r = initramfs_find_busybox(&spec.busybox_path, e);
+	}
+	if (r < 0) {
+		return r;
+	}
+	for (size_t i = 0; i < o->initrds.count; i++) {
+		appended[i] = o->initrds.items[i];
+	}
+	return initramfs_create(&spec, ret, e);
+}
+
+static int compose_job_file(const struct run_options *o, struct initramfs **ret, struct err *e)
+{
+	_cleanup_free_ char *text = NULL;
+	struct job job = {0};
+	size_t len;
+	int r = io_read_file(o->job, JOB_BYTES_MAX, &text, &len, e);
+
+	if (r < 0) {
+		return r;
+	}
+	r = job_read(text, len, &job, e);
+	if (r < 0) {
+		return err_prefix(e, "--job %s", o->job);
+	}
+	r = compose(o, &job, ret, e);
+	job_fini(&job);
+	return r;
+}
+
+static int compose_command(const struct run_options *o, struct initramfs **ret, struct err *e)
+{
+	_cleanup_free_ const char **env = NULL;
+	const char *rw[OPT_LIST_MAX + 1] = {NULL};
+	struct job job = {.command = (const char **)o->rest.command};
+	char cwd[PATH_MAX];
+
+	if (o->lab) {
+		if (!getcwd(cwd, sizeof(cwd))) {
+			return err_errno(e, -errno, "the current folder");
+		}
+		env = pick_lab_env();
+		if (!env) {
+			return err_set(e, -ENOMEM, "out of memory");
+		}
+		for (size_t i = 0; i < o->rw.count; i++) {
+			rw[i] = o->rw.items[i];
+		}
+		job.env = env;
+		job.lab = (struct job_lab){.cwd = cwd, .rw = rw};
+	}
+	return compose(o, &job, ret, e);
+}
+
+/**
+ * run_guest_initramfs() - put together what the agent needs
+ * @o: options with a command or a job
+ * @ret: set on success; end it with initramfs_destroy()
+ * @e: set on failure
+ *
+ * Return: 0, or the negative errno of what is missing or wrong.
+ * Context: reads files.
+ */
+int run_guest_initramfs(const struct run_options *o, struct initramfs **ret, struct err *e)
+{
+	return o->job ? compose_job_file(o, ret, e) : compose_command(o, ret, e);
+}
+
+/**
+ * run_guest_append() - the kernel's command line: ours, then the user's
+ * @o: parsed options
+ * @qemu: for QEMU's microvm, else for our own machine
+ * @ret: set on success; the caller frees it
+ * @e: set on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int run_guest_append(const struct run_options *o, bool qemu, char **ret, struct err *e)
+{
+	size_t len = 0;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	/*
+	 * A panic resets at once, and a reset goes the shortest way: by the keyboard controller,
+	 * which QEMU's microvm does not have.
+	 */
+	fprintf(f, "console=ttyS0 %s panic=-1 reboot=%s nokaslr",
+		run_options_has_job(o) ? "quiet" : "", qemu ? "t" : "k");
+	/* Nothing to look for: no keyboard, no other serial lines. */
+	fputs(" i8042.noaux i8042.nokbd 8250.nr_uarts=2 random.trust_cpu=on", f);
+	for (size_t i = 0; i < o->append.count; i++) {
+		fprintf(f, " %s", o->append.items[i]);
+	}
+	if (fclose(f) != 0) {
+		free(text);
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	*ret = text;
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What "ringside run" puts into the guest: its job, its initramfs and its command line. */
+#ifndef CLI_RUN_GUEST_H
+#define CLI_RUN_GUEST_H
+
+#include "base/err.h"
+#include "cli/run_options.h"
+#include "guest/initramfs.h"
+
+int run_guest_initramfs(const struct run_options *o, struct initramfs **ret,
+			struct err *e) __must_check;
+int run_guest_append(const struct run_options *o, bool qemu, char **ret, struct err *e) __must_check;
+
+#endif

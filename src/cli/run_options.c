@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See run_options.h. Runs on the main thread before anything else is started. */
+#include "cli/run_options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/session.h"
+#include "samples/class.h"
+
+#define MEMORY_DEFAULT_BYTES	 (UINT64_C(512) << 20)
+#define MEMORY_LAB_DEFAULT_BYTES (UINT64_C(2) << 30)
+/* A limit of the number's size only: what fits is for the backend and the host to say. */
+#define CPUS_MAX 1024
+
+static const struct {
+	const char *name;
+	unsigned int bits;
+} fail_on_names[] = {
+	{"oops", SESSION_FAIL_ON_OOPS},
+	{"warn", SESSION_FAIL_ON_WARN},
+	{"kasan", SESSION_FAIL_ON_KASAN},
+	{"lockdep", SESSION_FAIL_ON_LOCKDEP},
+	{"all", SESSION_FAIL_ON_OOPS | SESSION_FAIL_ON_WARN | SESSION_FAIL_ON_KASAN |
+			SESSION_FAIL_ON_LOCKDEP},
+};
+
+static int parse_fail_on(struct run_options *o, struct err *e)
+{
+	const char *p = o->fail_on;
+
+	while (p && *p) {
+		size_t len = strcspn(p, ","), i;
+
+		for (i = 0; i < ARRAY_SIZE(fail_on_names); i++) {
+			if (strlen(fail_on_names[i].name) == len &&
+			    memcmp(fail_on_names[i].name, p, len) == 0) {
+				o->fail_on_mask |= fail_on_names[i].bits;
+				break;
+			}
+		}
+		if (i == ARRAY_SIZE(fail_on_names)) {
+			return err_set(e, -EINVAL,
+				       "--fail-on: expected oops, warn, kasan, lockdep or all, "
+				       "separated by commas, got '%.*s'",
+				       (int)len, p);
+		}
+		p += len + (p[len] == ',');
+	}
+	return 0;
+}
+
+static int check(struct run_options *o, struct err *e)
+{
+	int r = parse_fail_on(o, e);
+
+	if (r < 0) {
+		return r;
+	}
+	if (o->rest.has_dashdash && o->rest.command_count == 0) {
+		return err_set(e, -EINVAL, "a command is expected behind '--'");
+	}
+	if (o->job && o->rest.has_dashdash) {
+		return err_set(e, -EINVAL, "--job and a command behind '--' exclude each other: a "
+					   "job names its command itself");
+	}
+	if (strcmp(o->backend, "kvm") == 0 && (o->icount != RUN_ICOUNT_OFF || o->lab)) {
+		return err_set(e, -EINVAL, "%s needs --backend qemu",
+			       o->lab ? "--lab" : "--icount");
+	}
+	if (o->lab && o->rest.command_count == 0) {
+		return err_set(e, -EINVAL, "--lab needs a command behind '--'");
+	}
+	if (o->rw.count && !o->lab) {
+		return err_set(e, -EINVAL, "--rw is only for --lab");
+	}
+	for (size_t i = 0; i < o->rw.count; i++) {
+		if (o->rw.items[i][0] != '/') {
+			return err_set(e, -EINVAL, "--rw: expected an absolute path, got '%s'",
+				       o->rw.items[i]);
+		}
+	}
+	if (o->rw.count == OPT_LIST_MAX) {
+		return err_set(e, -EINVAL, "--rw: at most %d folders", OPT_LIST_MAX - 1);
+	}
+	if (!run_options_has_job(o) && o->initrds.count > 1) {
+		return err_set(e, -EINVAL,
+			       "--initrd may be given once without a command or --job");
+	}
+	if (o->memory_bytes == 0) {
+		o->memory_bytes = o->lab ? MEMORY_LAB_DEFAULT_BYTES : MEMORY_DEFAULT_BYTES;
+	}
+	return 0;
+}
+
+/**
+ * run_options_has_job() - whether an agent is to run something
+ * @o: parsed options
+ *
+ * Return: false when the guest boots on its own, with its console on stdin and stdout.
+ */
+bool run_options_has_job(const struct run_options *o)
+{
+	return o->job || o->rest.command_count > 0;
+}
+
+/**
+ * run_options_parse() - read the command line of "ringside run"
+ * @o: set; points into @argv
+ * @argc: number of words, the command's name first
+ * @argv: the words
+ * @e: set on failure
+ *
+ * Return: 0, OPT_SHOWN_HELP, or -EINVAL.
+ */
+int run_options_parse(struct run_options *o, int argc, char **argv, struct err *e)
+{
+	const struct opt_row rows[] = {
+		{OPT_GROUP, .help = "The guest"},
+		{OPT_STRING, "kernel", 'k', &o->kernel, .arg = "FILE|NAME",
+		 .help = "vmlinux or bzImage, or an image of the cache [base]"},
+		{OPT_LIST, "initrd", 'i', &o->initrds, .arg = "FILE",
+		 .help = "initrd; with a command it comes after ringside's own archive"},
+		{OPT_LIST, "append", 'a', &o->append, .arg = "TEXT",
+		 .help = "kernel command line, after ringside's own words"},
+		{OPT_U64, "cpus", 'c', &o->cpus, .min = 1, .max = CPUS_MAX, .arg = "N",
+		 .help = "number of vCPUs [1]"},
+		{OPT_BYTES, "memory", 'm', &o->memory_bytes, .min = 1, .arg = "SIZE",
+		 .help = "guest memory [512M, with --lab 2G]"},
+		{OPT_GROUP, .help = "Where it runs"},
+		{OPT_CHOICE, "backend", 'b', &o->backend, .choices = "auto|kvm|qemu",
+		 .arg = "WHERE",
+		 .help = "kvm: ringside's own VMM; qemu: QEMU's software CPU; auto: kvm where it "
+			 "can run a kernel [auto]"},
+		{OPT_U64, "icount", 0, &o->icount, .max = EXEC_ICOUNT_SHIFT_MAX, .arg = "SHIFT",
+		 .help = "under QEMU: an instruction takes 2^SHIFT ns of guest time"},
+		{OPT_FLAG, "lab", 0, &o->lab,
+		 .help = "under QEMU: the command runs in this machine's root, read-only, on a "
+			 "host kernel with KVM"},
+		{OPT_LIST, "rw", 0, &o->rw, .arg = "DIR",
+		 .help = "with --lab: share this folder for writing"},
+		{OPT_GROUP, .help = "Ends"},
+		{OPT_SECONDS, "timeout", 't', &o->timeout_ns, .arg = "TIME",
+		 .help = "for all of the run; then exit status 244 [none]"},
+		{OPT_SECONDS, "boot-timeout", 0, &o->boot_timeout_ns, .arg = "TIME",
+		 .help = "until the guest's user space starts; then 242 [none]"},
+		{OPT_STRING, "fail-on", 0, &o->fail_on, .arg = "LIST",
+		 .help = "oops, warn, kasan, lockdep, all: what on the console ends the run with "
+			 "241 [none]"},
+		{OPT_GROUP, .help = "Output"},
+		{OPT_STRING, "console", 0, &o->console, .arg = "FILE",
+		 .help = "write the guest's console there [with a command: its last 200 lines are "
+			 "shown after a failure; without: stdin and stdout]"},
+		{OPT_STRING, "json", 0, &o->json, .arg = "FD|FILE",
+		 .help = "write the run's record there, one line of JSON"},
+		{OPT_STRING, "status-file", 0, &o->status_file, .arg = "FILE",
+		 .help = "write the command's true exit status there, or the kind of failure"},
+		{OPT_GROUP, .help = "For programs"},
+		{OPT_STRING, "job", 0, &o->job, .arg = "FILE",
+		 .help = "what the guest's agent does, as JSON"},
+		{OPT_STRING, "kernel-sha256", 0, &o->kernel_sha256, .arg = "HEX",
+		 .help = "the kernel's SHA-256 for the record, when it is known already"},
+		{OPT_END},
+	};
+	const struct opt_command cmd = {
+		.name = "run",
+		.usage = "[OPTION]... [-- COMMAND [ARG]...]",
+		.about = "Boots a kernel in a virtual machine. With a command, runs it in the guest "
+			 "and passes on its output and exit status (0 to 239). Without, the guest's "
+			 "console is on stdin and stdout; on a terminal, Ctrl-A x ends it.\n"
+			 "Exit statuses of ringside's own: 240 kernel panic, 241 --fail-on, 242 no "
+			 "boot, 243 hang, 244 --timeout, 245 no status, 246 triple fault or KVM "
+			 "error, 247 KVM not usable, 248 fault of the VMM, 249 usage or "
+			 "configuration.",
+		.rows = rows,
+		.takes_command = true,
+	};
+	int r;
+
+	*o = (struct run_options){
+		.kernel = "base", .cpus = 1, .backend = "auto", .icount = RUN_ICOUNT_OFF};
+	r = opt_parse(&cmd, argc, argv, &o->rest, e);
+	return r ? r : check(o, e);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options of "ringside run", parsed and checked against each other. */
+#ifndef CLI_RUN_OPTIONS_H
+#define CLI_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/options.h"
+
+#define RUN_ICOUNT_OFF UINT64_MAX
+
+struct run_options {
+	const char *kernel;
+	struct opt_list initrds;
+	struct opt_list append;
+	uint64_t cpus;
+	uint64_t memory_bytes;
+	const char *backend; /* "auto", "kvm", "qemu" */
+	uint64_t icount;     /* shift, or RUN_ICOUNT_OFF */
+	uint64_t timeout_ns, boot_timeout_ns;
+	const char *fail_on;
+	unsigned int fail_on_mask; /* SESSION_FAIL_ON_* */
+	const char *json;
+	const char *status_file;
+	const char *console;
+	const char *job;
+	bool lab;
+	struct opt_list rw;
+	const char *kernel_sha256;
+	struct opt_rest rest;
+};
+
+int run_options_parse(struct run_options *o, int argc, char **argv, struct err *e) __must_check;
+bool run_options_has_job(const struct run_options *o);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a session drives: one virtual machine, by our own VMM or by QEMU. The order of calls is
+ * create, start, then events and requests until the machine stopped or was halted, then registers,
+ * read_gpa and collect, then destroy. All calls and all events on the event loop's thread.
+ */
+#ifndef ENGINE_BACKEND_H
+#define ENGINE_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/evloop.h"
+#include "engine/outcome.h"
+#include "guest/initramfs.h"
+#include "samples/record.h"
+
+struct backend;
+
+enum backend_stream {
+	BACKEND_CONSOLE, /* the first serial line */
+	BACKEND_CHANNEL, /* frames of abi/channel.h */
+	BACKEND_STREAM_COUNT,
+};
+
+struct backend_mark {
+	uint8_t code;	      /* MARK_* of abi/marks.h */
+	uint64_t host_ns;     /* monotonic */
+	uint64_t guest_ticks; /* the guest's TSC */
+	uint64_t exits;	      /* KVM exits to user space until then */
+};
+
+struct backend_events {
+	/* Bytes that the guest wrote. Not called for a stream while it is paused. */
+	void (*output)(void *ctx, enum backend_stream stream, const void *data, size_t len);
+	/* write_console may take bytes again. */
+	void (*console_room)(void *ctx);
+	void (*mark)(void *ctx, const struct backend_mark *m);
+	/* The machine ended by itself, and all its output was delivered. Comes once. */
+	void (*stopped)(void *ctx, enum stop_reason reason, uint32_t value, const char *text);
+};
+
+struct backend_cpu_state {
+	uint64_t rip;
+	char *text; /* registers for people, lines; owned by the list */
+};
+
+struct backend_ops {
+	int (*start)(struct backend *b, struct evloop *loop, const struct backend_events *events,
+		     void *ctx, struct err *e);
+	/* Hand input to the guest's serial line. Returns how many bytes were taken. */
+	size_t (*write_console)(struct backend *b, const void *data, size_t len);
+	/* Stop or resume reading a stream, so that the guest waits instead of our memory growing. */
+	void (*pause)(struct backend *b, enum backend_stream stream, bool on);
+	/* The end of events, in all cases: freeze the machine where it is if it still runs, bounded
+	 * in time, and leave the loop. "stopped" does not follow. */
+	void (*halt)(struct backend *b);
+	/* After the end: the state of each vCPU. Returns how many were filled in, 0 if not known. */
+	size_t (*registers)(struct backend *b, struct backend_cpu_state *cpus, size_t max);
+	/* Guest memory, also while the guest runs. Returns 0 or -EFAULT. */
+	int (*read_gpa)(struct backend *b, uint64_t gpa, void *buf, size_t len);
+	/* After the end: fill in what only the backend knows. */
+	int (*collect)(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *e);
+	/* We are being stopped and continued by job control. */
+	void (*suspend)(struct backend *b, bool on);
+	void (*destroy)(struct backend *b);
+};
+
+/* Embedded first in each backend. */
+struct backend {
+	const struct backend_ops *ops;
+};
+
+static inline void backend_destroy(struct backend *b)
+{
+	if (b) {
+		b->ops->destroy(b);
+	}
+}
+DEFINE_CLEANUP(struct backend *, backend_destroy)
+
+/* What both backends are made from. Pointers stay the caller's and live as long as the backend. */
+struct backend_config {
+	const char *kernel_path;
+	const struct initramfs *initramfs; /* NULL: none */
+	const char *initrd_path;	   /* a file instead, or NULL */
+	const char *append;
+	unsigned int cpus;
+	uint64_t memory_bytes;
+	bool channel; /* a job runs: the channel is read */
+};
+
+#endif

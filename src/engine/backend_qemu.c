@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See backend_qemu.h. QEMU is a child in a process group of its own, which the kernel kills when we
+ * die. Its serial line, its channel and its monitor are socket pairs; the guest's memory is a memfd
+ * that both map, so that it is read without the guest's help, also when guest and QEMU are dead.
+ * Runs on the event loop's thread.
+ */
+#include "engine/backend_qemu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "engine/qemu_args_priv.h"
+#include "engine/qmp.h"
+
+#define QMP_TIMEOUT_MS 2000
+#define STDERR_MAX     2048
+
+/* Where microvm puts memory that does not fit below its hole (QEMU 7.2 hw/i386/microvm.c). */
+#define LOW_MEMORY_END	  UINT64_C(0xc0000000)
+#define HIGH_MEMORY_START UINT64_C(0x100000000)
+
+/* One of the two byte streams, our end of a socket pair. */
+struct stream {
+	int fd;
+	struct evloop_source *source;
+	bool paused, ended;
+};
+
+struct backend_qemu {
+	struct backend base;
+	struct backend_qemu_config cfg;
+	struct evloop *loop;
+	const struct backend_events *events;
+	void *ctx;
+
+	struct qemu_fds theirs; /* closed once QEMU runs, but for the memory */
+	struct stream streams[BACKEND_STREAM_COUNT];
+	bool console_blocked; /* a write was cut short: told when there is room */
+	int qmp_fd, stderr_fd, pid_fd;
+	struct qmp qmp;
+	struct evloop_source *qmp_source, *stderr_source, *pid_source;
+	pid_t pid;
+	struct qemu_args args;
+
+	bool reaped;
+	int wait_status;
+	bool ended; /* by itself: reason and value say how */
+	bool told;
+	enum stop_reason reason;
+	uint32_t value;
+	char stop_text[OUTCOME_TEXT_MAX];
+	char stderr_text[STDERR_MAX]; /* the last of it */
+	size_t stderr_len;
+
+	uint64_t load_ns, run_ns; /* monotonic; 0: not yet */
+};
+
+static struct backend_qemu *to_qemu(struct backend *b)
+{
+	return (struct backend_qemu *)b;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0) {
+		close(*fd);
+		*fd = -1;
+	}
+}
+
+/* The last words of QEMU on stderr, in one line. */
+static void stderr_to_text(struct backend_qemu *q, char *buf, size_t len)
+{
+	while (q->stderr_len && q->stderr_text[q->stderr_len - 1] == '\n') {
+		q->stderr_len--;
+	}
+	snprintf(buf, len, "%.*s", (int)q->stderr_len, q->stderr_text);
+	for (char *p = buf; *p; p++) {
+		if (*p == '\n') {
+			*p = ' ';
+		}
+	}
+}
+
+static void describe_death(struct backend_qemu *q)
+{
+	char said[400];
+
+	stderr_to_text(q, said, sizeof(said));
+	q->reason = STOP_BACKEND_DIED;
+	if (WIFSIGNALED(q->wait_status)) {
+		snprintf(q->stop_text, sizeof(q->stop_text), "QEMU was killed by signal %d (%s)%s%s",
+			 WTERMSIG(q->wait_status), strsignal(WTERMSIG(q->wait_status)),
+			 *said ? ": " : "", said);
+	} else {
+		snprintf(q->stop_text, sizeof(q->stop_text), "QEMU ended with status %d%s%s",
+			 WEXITSTATUS(q->wait_status), *said ? ": " : "", said);
+	}
+}
+
+/* isa-debug-exit ends QEMU with status value * 2 + 1, so QEMU's own failure, 1, is value 0. */
+static void judge_exit_status(struct backend_qemu *q)
+{
+	int status = WIFEXITED(q->wait_status) ? WEXITSTATUS(q->wait_status) : -1;
+
+	if (status > 0 && status % 2 == 1 && q->stderr_len == 0) {
+		q->reason = STOP_EXIT_PORT;
+		q->value = (uint32_t)status / 2;
+	} else {
+		describe_death(q);
+	}
+}
+
+static void reap(struct backend_qemu *q)
+{
+	if (!q->reaped && waitpid(q->pid, &q->wait_status, 0) == q->pid) {
+		q->reaped = true;
+	}
+}
+
+/* The end is told when nothing is left to be read of what the guest wrote before it. */
+static void tell_end_when_drained(struct backend_qemu *q)
+{
+	if (!q->ended || q->told) {
+		return;
+	}
+	for (size_t i = 0; i < BACKEND_STREAM_COUNT; i++) {
+		if (q->streams[i].fd >= 0 && !q->streams[i].ended) {
+			return;
+		}
+	}
+	q->told = true;
+	q->events->stopped(q->ctx, q->reason, q->value, q->stop_text);
+}
+
+static void stream_end(struct stream *s)
+{
+	s->ended = true;
+	evloop_remove(s->source);
+	s->source = NULL;
+}
+
+static enum backend_stream stream_kind(const struct backend_qemu *q, const struct stream *s)
+{
+	return (enum backend_stream)(s - q->streams);
+}
+
+/* Reads once. After the end there is nobody left to write more, so an empty socket is the end. */
+static void stream_read(struct backend_qemu *q, struct stream *s)
+{
+	char buf[16384];
+	ssize_t n = recv(s->fd, buf, sizeof(buf), MSG_DONTWAIT);
+
+	if (n > 0) {
+		q->events->output(q->ctx, stream_kind(q, s), buf, (size_t)n);
+	} else if (n == 0 || (errno != EAGAIN && errno != EINTR) ||
+		   (errno == EAGAIN && q->ended)) {
+		stream_end(s);
+	}
+}
+
+static void drain_after_end(struct backend_qemu *q)
+{
+	for (size_t i = 0; i < BACKEND_STREAM_COUNT; i++) {
+		struct stream *s = &q->streams[i];
+
+		while (s->fd >= 0 && !s->ended && !s->paused) {
+			stream_read(q, s);
+		}
+	}
+	tell_end_when_drained(q);
+}
+
+static void set_stream_events(struct backend_qemu *q, struct stream *s)
+{
+	uint32_t events = s->paused ? 0 : EPOLLIN;
+
+	if (s == &q->streams[BACKEND_CONSOLE] && q->console_blocked) {
+		events |= EPOLLOUT;
+	}
+	if (s->source && evloop_set_events(s->source, events) < 0) {
+		stream_end(s);
+	}
+}
+
+static struct stream *stream_of_fd(struct backend_qemu *q, int fd)
+{
+	return fd == q->streams[BACKEND_CONSOLE].fd ? &q->streams[BACKEND_CONSOLE]
+						    : &q->streams[BACKEND_CHANNEL];
+}
+
+static void on_stream(void *ctx, int fd, uint32_t events)
+{
+	struct backend_qemu *q = ctx;
+	struct stream *s = stream_of_fd(q, fd);
+
+	if ((events & EPOLLOUT) && q->console_blocked) {
+		q->console_blocked = false;
+		set_stream_events(q, s);
+		q->events->console_room(q->ctx);
+	}
+	if (s->paused && (events & (EPOLLHUP | EPOLLERR))) {
+		/* Cannot be masked. What is left is read when the stream goes on. */
+		evloop_remove(s->source);
+		s->source = NULL;
+		return;
+	}
+	if (!s->paused && !s->ended && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
+		stream_read(q, s);
+	}
+	tell_end_when_drained(q);
+}
+
+static void on_qmp_event(void *ctx, const char *name, json_t *data)
+{
+	struct backend_qemu *q = ctx;
+	const char *reason = json_string_value(json_object_get(data, "reason"));
+
+	log_debug("qemu", "event %s %s", name, reason ? reason : "");
+	if (strcmp(name, "RESUME") == 0 && !q->run_ns) {
+		q->run_ns = clock_now_ns(&clock_monotonic);
+	}
+	if (strcmp(name, "SHUTDOWN") != 0 || q->ended) {
+		return;
+	}
+	q->ended = true;
+	if (reason && strcmp(reason, "guest-reset") == 0) {
+		q->reason = STOP_RESET;
+	} else if (reason && strcmp(reason, "guest-panic") == 0) {
+		q->reason = STOP_NONE;
+	} else {
+		q->reason = STOP_POWER_OFF;
+	}
+}
+
+static void on_qmp(void *ctx, int fd, uint32_t events)
+{
+	struct backend_qemu *q = ctx;
+
+	if (qmp_read(&q->qmp) < 0) {
+		evloop_remove(q->qmp_source);
+		q->qmp_source = NULL;
+	}
+	if (q->ended) {
+		drain_after_end(q);
+	}
+}
+
+static void read_stderr(struct backend_qemu *q)
+{
+	char buf[512];
+	ssize_t n;
+
+	while ((n = read(q->stderr_fd, buf, sizeof(buf))) > 0) {
+		size_t room = sizeof(q->stderr_text) - q->stderr_len;
+
+		if ((size_t)n > room) {
+			size_t cut = (size_t)n - room;
+
+			memmove(q->stderr_text, q->stderr_text + cut, q->stderr_len - cut);
+			q->stderr_len -= cut;
+		}
+		memcpy(q->stderr_text + q->stderr_len, buf, (size_t)n);
+		q->stderr_len += (size_t)n;
+	}
+	if (n == 0) {
+		evloop_remove(q->stderr_source);
+		q->stderr_source = NULL;
+	}
+}
+
+static void on_stderr(void *ctx, int fd, uint32_t events)
+{
+	read_stderr(ctx);
+}
+
+static void on_exit_of_qemu(void *ctx, int fd, uint32_t events)
+{
+	struct backend_qemu *q = ctx;
+
+	evloop_remove(q->pid_source);
+	q->pid_source = NULL;
+	reap(q);
+	read_stderr(q);
+	if (!q->ended) {
+		/* An event may still wait behind the others. */
+		(void)!qmp_read(&q->qmp);
+	}
+	if (!q->ended) {
+		q->ended = true;
+		judge_exit_status(q);
+	}
+	drain_after_end(q);
+}
+
+/* In the child, between fork and exec: only what signal-safety(7) allows. */
+static void exec_qemu(struct backend_qemu *q, int null_fd, int error_fd, pid_t parent)
+{
+	const int inherited[] = {q->theirs.memory, q->theirs.initrd, q->theirs.console,
+				 q->theirs.channel, q->theirs.qmp};
+	sigset_t none;
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) {
+		_exit(127);
+	}
+	for (int sig = 1; sig < NSIG; sig++) {
+		signal(sig, SIG_DFL);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++) {
+		if (inherited[i] >= 0) {
+			fcntl(inherited[i], F_SETFD, 0);
+		}
+	}
+	dup2(null_fd, STDIN_FILENO);
+	dup2(error_fd, STDOUT_FILENO);
+	dup2(error_fd, STDERR_FILENO);
+	execvp(q->args.argv[0], q->args.argv);
+	dprintf(STDERR_FILENO, "%s: %s", q->args.argv[0], strerror(errno));
+	_exit(127);
+}
+
+static int spawn(struct backend_qemu *q, struct err *e)
+{
+	_cleanup_close_ int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int error_fd = -1;
+	pid_t parent = getpid();
+	int fds[2];
+
+	if (null_fd < 0 || pipe2(fds, O_CLOEXEC) < 0) {
+		return err_errno(e, -errno, "starting QEMU");
+	}
+	q->stderr_fd = fds[0];
+	error_fd = fds[1];
+	if (fcntl(q->stderr_fd, F_SETFL, O_NONBLOCK) < 0) {
+		return err_errno(e, -errno, "starting QEMU");
+	}
+	q->pid = fork();
+	if (q->pid == 0) {
+		exec_qemu(q, null_fd, error_fd, parent);
+	}
+	if (q->pid < 0) {
+		return err_errno(e, -errno, "starting QEMU");
+	}
+	q->pid_fd = (int)syscall(SYS_pidfd_open, q->pid, 0);
+	if (q->pid_fd < 0) {
+		return err_errno(e, -errno, "pidfd_open");
+	}
+	close_fd(&q->theirs.initrd);
+	close_fd(&q->theirs.console);
+	close_fd(&q->theirs.channel);
+	close_fd(&q->theirs.qmp);
+	return 0;
+}
+
+static int watch(struct backend_qemu *q, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BACKEND_STREAM_COUNT; i++) {
+		struct stream *s = &q->streams[i];
+
+		if (s->fd >= 0) {
+			r = evloop_add_fd(q->loop, s->fd, EPOLLIN, on_stream, q, &s->source);
+		}
+	}
+	if (r == 0) {
+		r = evloop_add_fd(q->loop, q->qmp_fd, EPOLLIN, on_qmp, q, &q->qmp_source);
+	}
+	if (r == 0) {
+		r = evloop_add_fd(q->loop, q->stderr_fd, EPOLLIN, on_stderr, q, &q->stderr_source);
+	}
+	if (r == 0) {
+		r = evloop_add_fd(q->loop, q->pid_fd, EPOLLIN, on_exit_of_qemu, q, &q->pid_source);
+	}
+	if (r == 0) {
+		r = qmp_greet(&q->qmp);
+	}
+	return r < 0 ? err_errno(e, r, "watching QEMU") : 0;
+}
+
+static int qemu_start(struct backend *b, struct evloop *loop, const struct backend_events *events,
+		      void *ctx, struct err *e)
+{
+	struct backend_qemu *q = to_qemu(b);
+	int r;
+
+	q->loop = loop;
+	q->events = events;
+	q->ctx = ctx;
+	q->load_ns = clock_now_ns(&clock_monotonic);
+	r = spawn(q, e);
+	return r < 0 ? r : watch(q, e);
+}
+
+static size_t qemu_write_console(struct backend *b, const void *data, size_t len)
+{
+	struct backend_qemu *q = to_qemu(b);
+	struct stream *s = &q->streams[BACKEND_CONSOLE];
+	ssize_t n = send(s->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && errno != EAGAIN) {
+		return len; /* QEMU is gone: there is nobody to type to */
+	}
+	if (n < (ssize_t)len) {
+		q->console_blocked = true;
+		set_stream_events(q, s);
+	}
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static void qemu_pause(struct backend *b, enum backend_stream stream, bool on)
+{
+	struct backend_qemu *q = to_qemu(b);
+	struct stream *s = &q->streams[stream];
+
+	if (s->fd < 0 || s->ended || s->paused == on) {
+		return;
+	}
+	s->paused = on;
+	if (!s->source && !on &&
+	    evloop_add_fd(q->loop, s->fd, EPOLLIN, on_stream, q, &s->source) < 0) {
+		stream_end(s);
+	}
+	set_stream_events(q, s);
+	if (!on && q->ended && !q->told) {
+		drain_after_end(q);
+	}
+}
+
+static void unwatch(struct backend_qemu *q)
+{
+	struct evloop_source **sources[] = {&q->streams[BACKEND_CONSOLE].source,
+					    &q->streams[BACKEND_CHANNEL].source, &q->qmp_source,
+					    &q->stderr_source, &q->pid_source};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		evloop_remove(*sources[i]);
+		*sources[i] = NULL;
+	}
+}
+
+static void qemu_halt(struct backend *b)
+{
+	struct backend_qemu *q = to_qemu(b);
+
+	q->told = true;
+	if (q->pid > 0 && !q->reaped && !q->ended) {
+		int r = qmp_command(&q->qmp, "stop", QMP_TIMEOUT_MS);
+
+		log_debug("qemu", "stop: %d", r);
+	}
+	unwatch(q);
+}
+
+/* QEMU prints the vector registers too; the general ones and the segments say what is needed. */
+static void cut_after_control_registers(char *text)
+{
+	char *cut = strstr(text, "FCW=");
+
+	if (cut) {
+		*cut = '\0';
+	}
+}
+
+static size_t qemu_registers(struct backend *b, struct backend_cpu_state *cpus, size_t max)
+{
+	struct backend_qemu *q = to_qemu(b);
+	_cleanup_free_ char *all = NULL;
+	size_t n = 0;
+	char *p, *next;
+
+	if (q->reaped ||
+	    qmp_monitor_command(&q->qmp, "info registers -a", QMP_TIMEOUT_MS, &all) < 0) {
+		return 0;
+	}
+	for (p = strstr(all, "CPU#"); p && n < max; p = next) {
+		char *rip;
+
+		next = strstr(p + 1, "CPU#");
+		if (next) {
+			next[-1] = '\0';
+		}
+		p += strcspn(p, "\n");
+		cut_after_control_registers(p);
+		rip = strstr(p, "RIP=");
+		cpus[n].rip = rip ? strtoull(rip + 4, NULL, 16) : 0;
+		cpus[n].text = strdup(*p ? p + 1 : p);
+		n += cpus[n].text != NULL;
+	}
+	return n;
+}
+
+static int qemu_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
+{
+	struct backend_qemu *q = to_qemu(b);
+	uint64_t size = q->cfg.common.memory_bytes;
+	uint64_t low = size < LOW_MEMORY_END ? size : LOW_MEMORY_END;
+	uint64_t offset;
+
+	if (gpa < low && len <= low - gpa) {
+		offset = gpa;
+	} else if (gpa >= HIGH_MEMORY_START && gpa - HIGH_MEMORY_START < size - low &&
+		   len <= size - low - (gpa - HIGH_MEMORY_START)) {
+		offset = low + (gpa - HIGH_MEMORY_START);
+	} else {
+		return -EFAULT;
+	}
+	return io_pread_exact(q->theirs.memory, buf, len, offset) < 0 ? -EFAULT : 0;
+}
+
+static int qemu_collect(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *e)
+{
+	struct backend_qemu *q = to_qemu(b);
+	json_t *argv = json_array();
+
+	for (size_t i = 0; i < q->args.count; i++) {
+		json_array_append_new(argv, json_string(q->args.argv[i]));
+	}
+	r->backend = "qemu";
+	r->exec_class = q->cfg.icount_shift >= 0 ? EXEC_ICOUNT : EXEC_TCG;
+	r->icount_shift = q->cfg.icount_shift >= 0 ? (unsigned int)q->cfg.icount_shift : 0;
+	r->qemu = json_pack("{s:s, s:o}", "version", q->qmp.version, "argv", argv);
+	r->phase_ns[RECORD_LOAD] = q->load_ns - exec_ns;
+	if (q->run_ns) {
+		r->phase_ns[RECORD_FIRST_RUN] = q->run_ns - exec_ns;
+	}
+	return r->qemu ? 0 : err_set(e, -ENOMEM, "the record: out of memory");
+}
+
+static void qemu_suspend(struct backend *b, bool on)
+{
+	struct backend_qemu *q = to_qemu(b);
+
+	if (!q->reaped && q->pid > 0) {
+		kill(-q->pid, on ? SIGSTOP : SIGCONT);
+	}
+}
+
+static void qemu_destroy(struct backend *b)
+{
+	struct backend_qemu *q = to_qemu(b);
+
+	unwatch(q);
+	for (size_t i = 0; i < BACKEND_STREAM_COUNT; i++) {
+		close_fd(&q->streams[i].fd);
+	}
+	if (q->pid > 0 && !q->reaped) {
+		kill(q->pid, SIGKILL);
+		reap(q);
+	}
+	close_fd(&q->theirs.memory);
+	close_fd(&q->theirs.initrd);
+	close_fd(&q->theirs.console);
+	close_fd(&q->theirs.channel);
+	close_fd(&q->theirs.qmp);
+	close_fd(&q->qmp_fd);
+	close_fd(&q->stderr_fd);
+	close_fd(&q->pid_fd);
+	qmp_fini(&q->qmp);
+	qemu_args_fini(&q->args);
+	free(q);
+}
+
+static const struct backend_ops qemu_ops = {
+	.start = qemu_start,
+	.write_console = qemu_write_console,
+	.pause = qemu_pause,
+	.halt = qemu_halt,
+	.registers = qemu_registers,
+	.read_gpa = qemu_read_gpa,
+	.collect = qemu_collect,
+	.suspend = qemu_suspend,
+	.destroy = qemu_destroy,
+};
+
+static int make_pair(int *ret_ours, int *ret_theirs, struct err *e)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
+		return err_errno(e, -errno, "socketpair");
+	}
+	*ret_ours = fds[0];
+	*ret_theirs = fds[1];
+	return 0;
+}
+
+static int make_memory(struct backend_qemu *q, struct err *e)
+{
+	char size[32];
+
+	q->theirs.memory = memfd_create("ringside-guest", MFD_CLOEXEC);
+	if (q->theirs.memory < 0 ||
+	    ftruncate(q->theirs.memory, (off_t)q->cfg.common.memory_bytes) < 0) {
+		snprintf(size, sizeof(size), "%llu",
+			 (unsigned long long)q->cfg.common.memory_bytes >> 20);
+		return err_errno(e, -errno, "%s MiB of guest memory", size);
+	}
+	if (!q->cfg.common.initramfs) {
+		return 0;
+	}
+	q->theirs.initrd = memfd_create("ringside-initrd", MFD_CLOEXEC);
+	if (q->theirs.initrd < 0) {
+		return err_errno(e, -errno, "memfd_create");
+	}
+	return initramfs_write(q->cfg.common.initramfs, q->theirs.initrd, e);
+}
+
+/**
+ * backend_qemu_create() - prepare a machine under QEMU; nothing is started
+ * @cfg: what is to run; copied, its pointers must live as long as the backend
+ * @ret: set on success; end it with backend_destroy()
+ * @e: set on failure
+ *
+ * Return: 0, -ENOMEM, or the errno of a system call that failed.
+ * Context: the event loop's thread.
+ */
+int backend_qemu_create(const struct backend_qemu_config *cfg, struct backend **ret, struct err *e)
+{
+	struct backend_qemu *q = calloc(1, sizeof(*q));
+	int r;
+
+	if (!q) {
+		return err_set(e, -ENOMEM, "QEMU: out of memory");
+	}
+	q->base.ops = &qemu_ops;
+	q->cfg = *cfg;
+	q->theirs = (struct qemu_fds){-1, -1, -1, -1, -1};
+	q->streams[BACKEND_CONSOLE].fd = q->streams[BACKEND_CHANNEL].fd = -1;
+	q->qmp_fd = q->stderr_fd = q->pid_fd = -1;
+
+	r = make_memory(q, e);
+	if (r == 0) {
+		r = make_pair(&q->streams[BACKEND_CONSOLE].fd, &q->theirs.console, e);
+	}
+	if (r == 0 && cfg->common.channel) {
+		r = make_pair(&q->streams[BACKEND_CHANNEL].fd, &q->theirs.channel, e);
+	}
+	if (r == 0) {
+		r = make_pair(&q->qmp_fd, &q->theirs.qmp, e);
+	}
+	if (r == 0) {
+		qmp_init(&q->qmp, q->qmp_fd, on_qmp_event, q);
+		r = qemu_args_build(&q->args, &q->cfg, &q->theirs, e);
+	}
+	if (r < 0) {
+		qemu_destroy(&q->base);
+		return r;
+	}
+	*ret = &q->base;
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See failure.h. Runs on the event loop's thread, after the machine's end. */
+#include "engine/failure.h"
+
+#include <inttypes.h>
+
+#include "engine/symbols.h"
+
+static void print_registers(FILE *out, struct backend *b, const char *kernel_path)
+{
+	struct backend_cpu_state cpus[FAILURE_CPUS_MAX];
+	struct symbol_query rips[FAILURE_CPUS_MAX];
+	size_t n = b->ops->registers(b, cpus, FAILURE_CPUS_MAX);
+
+	for (size_t i = 0; i < n; i++) {
+		rips[i].address = cpus[i].rip;
+	}
+	if (n && symbols_lookup(kernel_path, rips, n) < 0) {
+		fprintf(out, "(%s has no symbol table)\n", kernel_path);
+	}
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "--- vCPU %zu: RIP 0x%016" PRIx64 "%s%s\n%s", i, cpus[i].rip,
+			rips[i].text[0] ? " = " : "", rips[i].text, cpus[i].text);
+		free(cpus[i].text);
+	}
+	if (n == 0) {
+		fputs("--- the vCPUs' registers are gone with the machine\n", out);
+	}
+}
+
+/**
+ * failure_report() - print all that helps to understand a guest's end
+ * @out: where to
+ * @b: a machine that has stopped or was halted
+ * @kernel_path: the kernel that was booted, for the names of addresses
+ * @console: its console
+ * @console_was_shown: it went to the user already, and is not repeated
+ */
+void failure_report(FILE *out, struct backend *b, const char *kernel_path,
+		    const struct console_watch *console, bool console_was_shown)
+{
+	size_t n = console_was_shown ? 0 : console_watch_line_count(console);
+
+	if (n) {
+		fprintf(out, "--- the guest's last %zu console lines\n", n);
+	}
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%s\n", console_watch_line(console, i));
+	}
+	print_registers(out, b, kernel_path);
+	fputs("---\n", out);
+	fflush(out);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See qemu_args_priv.h. Pure; any thread. */
+#include "engine/qemu_args_priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "abi/channel.h"
+#include "abi/marks.h"
+
+static void add_owned(struct qemu_args *a, char *word)
+{
+	if (word && a->count + 1 >= a->room) {
+		char **p = reallocarray(a->argv, a->room + 32, sizeof(*p));
+
+		if (p) {
+			a->argv = p;
+			a->room += 32;
+		} else {
+			free(word);
+			word = NULL;
+		}
+	}
+	if (!word) {
+		a->failed = true;
+		return;
+	}
+	a->argv[a->count++] = word;
+	a->argv[a->count] = NULL;
+}
+
+static void add(struct qemu_args *a, const char *fmt, ...) __printf(2, 3);
+
+static void add(struct qemu_args *a, const char *fmt, ...)
+{
+	char *word;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&word, fmt, ap) < 0) {
+		word = NULL;
+	}
+	va_end(ap);
+	add_owned(a, word);
+}
+
+/* QEMU splits option values at commas; a doubled one stands for itself. */
+static void add_path(struct qemu_args *a, const char *before, const char *path, const char *after)
+{
+	size_t len = strlen(before) + 2 * strlen(path) + strlen(after) + 1;
+	char *word = malloc(len), *p = word;
+
+	if (word) {
+		p = stpcpy(p, before);
+		for (; *path; path++) {
+			if (*path == ',') {
+				*p++ = ',';
+			}
+			*p++ = *path;
+		}
+		strcpy(p, after);
+	}
+	add_owned(a, word);
+}
+
+static void add_socket(struct qemu_args *a, const char *id, int fd)
+{
+	add(a, "-chardev");
+	add(a, "socket,id=%s,fd=%d", id, fd);
+}
+
+static void add_share(struct qemu_args *a, const char *tag, const char *path, bool read_only)
+{
+	char before[64];
+
+	snprintf(before, sizeof(before), "local,id=%s,path=", tag);
+	add(a, "-fsdev");
+	add_path(a, before, path,
+		 read_only ? ",security_model=none,multidevs=remap,readonly=on"
+			   : ",security_model=none,multidevs=remap");
+	add(a, "-device");
+	add(a, "virtio-9p-device,fsdev=%s,mount_tag=%s", tag, tag);
+}
+
+static void add_machine(struct qemu_args *a, const struct backend_qemu_config *cfg,
+			const struct qemu_fds *fds)
+{
+	const struct backend_config *c = &cfg->common;
+
+	/* Without ACPI tables the kernel has less to read, and a power-off is a halt: both are seen. */
+	add(a, "-machine");
+	add(a, "microvm,acpi=off,isa-serial=on,pit=on,pic=on,rtc=on,memory-backend=ram");
+	add(a, "-accel");
+	add(a, "tcg");
+	add(a, "-cpu");
+	/* Shadow paging in the lab cannot do five levels (QEMU 7.2), and no guest of ours uses them. */
+	add(a, "max,-la57");
+	add(a, "-smp");
+	add(a, "%u", c->cpus);
+	add(a, "-m");
+	add(a, "%" PRIu64 "B", c->memory_bytes);
+	add(a, "-object");
+	add(a,
+	    "memory-backend-file,id=ram,size=%" PRIu64 "B,mem-path=/proc/self/fd/%d,share=on,"
+	    "discard-data=on",
+	    c->memory_bytes, fds->memory);
+	if (cfg->icount_shift >= 0) {
+		/* sleep=off: an idle guest's clock jumps to its next timer instead of waiting. */
+		add(a, "-icount");
+		add(a, "shift=%d,sleep=off", cfg->icount_shift);
+	}
+	add(a, "-kernel");
+	add(a, "%s", c->kernel_path);
+	add(a, "-append");
+	add(a, "%s", c->append);
+	if (c->initramfs) {
+		add(a, "-initrd");
+		add(a, "/proc/self/fd/%d", fds->initrd);
+	} else if (c->initrd_path) {
+		add(a, "-initrd");
+		add(a, "%s", c->initrd_path);
+	}
+}
+
+static void add_devices(struct qemu_args *a, const struct backend_qemu_config *cfg,
+			const struct qemu_fds *fds)
+{
+	char tag[32];
+
+	add_socket(a, "console", fds->console);
+	add(a, "-serial");
+	add(a, "chardev:console");
+	add_socket(a, "qmp", fds->qmp);
+	add(a, "-mon");
+	add(a, "chardev=qmp,mode=control");
+	add(a, "-device");
+	add(a, "isa-debug-exit,iobase=0x%x,iosize=%d", EXIT_PORT, EXIT_PORT_BYTES);
+	if (cfg->common.channel) {
+		add_socket(a, "channel", fds->channel);
+		add(a, "-device");
+		add(a, "virtio-serial-device");
+		add(a, "-device");
+		add(a, "virtserialport,chardev=channel,name=" CHANNEL_PORT_NAME);
+	}
+	if (cfg->lab) {
+		add_share(a, "hostroot", "/", true);
+		for (size_t i = 0; cfg->rw && cfg->rw[i]; i++) {
+			snprintf(tag, sizeof(tag), "rw%zu", i);
+			add_share(a, tag, cfg->rw[i], false);
+		}
+	}
+}
+
+/**
+ * qemu_args_build() - make the command line
+ * @a: the caller's memory, set; end it with qemu_args_fini(), also after a failure
+ * @cfg: what is to run
+ * @fds: the descriptors by the numbers that QEMU will have them
+ * @e: set on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int qemu_args_build(struct qemu_args *a, const struct backend_qemu_config *cfg,
+		    const struct qemu_fds *fds, struct err *e)
+{
+	*a = (struct qemu_args){.argv = NULL};
+	add(a, "%s", cfg->program ? cfg->program : "qemu-system-x86_64");
+	add(a, "-nodefaults");
+	add(a, "-no-user-config");
+	add(a, "-display");
+	add(a, "none");
+	/* It runs when we say so by QMP, which tells us the moment. */
+	add(a, "-S");
+	/* A guest that resets or switches itself off stays, so that its registers can be read. */
+	add(a, "-action");
+	add(a, "reboot=shutdown,shutdown=pause,panic=pause");
+	add_machine(a, cfg, fds);
+	add_devices(a, cfg, fds);
+	return a->failed ? err_set(e, -ENOMEM, "QEMU's command line: out of memory") : 0;
+}
+
+/**
+ * qemu_args_fini() - free a command line
+ * @a: set by qemu_args_build()
+ */
+void qemu_args_fini(struct qemu_args *a)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		free(a->argv[i]);
+	}
+	free(a->argv);
+	*a = (struct qemu_args){.argv = NULL};
+}

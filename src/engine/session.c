@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See session.h. All of it runs on the event loop's thread. The session ends in one of three ways:
+ * the machine stopped by itself, something was seen or ran out and it is halted, or a signal came.
+ * Each way goes through session_end(), which happens once.
+ */
+#include "engine/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abi/marks.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/console_watch.h"
+#include "engine/failure.h"
+#include "engine/input.h"
+#include "engine/results.h"
+#include "engine/signals.h"
+#include "engine/sink.h"
+#include "engine/term.h"
+#include "guest/channel.h"
+#include "samples/calltime.h"
+
+/* A panic is over when the console was silent for so long; it is to be told within 100 ms. */
+#define PANIC_QUIET_NS (60 * NS_PER_MSEC)
+#define PANIC_MAX_NS   (3 * NS_PER_SEC)
+/* After "System halted", for the machine to say so itself. */
+#define HALTED_NS (300 * NS_PER_MSEC)
+/* After the command's status, for the guest to go down. */
+#define GOING_DOWN_NS (5 * NS_PER_SEC)
+/* After a signal, for a slow reader of our output. */
+#define FLUSH_NS NS_PER_SEC
+
+enum { SINK_STDOUT, SINK_STDERR, SINK_CONSOLE, SINK_COUNT };
+
+struct session {
+	const struct session_config *cfg;
+	struct backend *backend;
+	struct record_boot *record;
+	struct evloop *loop;
+	struct signals signals;
+	struct input input;
+	struct sink sinks[SINK_COUNT];
+	bool paused[BACKEND_STREAM_COUNT];
+	struct console_watch console;
+	struct channel_parser channel;
+	struct results results;
+	struct evloop_source *timeout, *boot_timeout, *linger, *flush;
+	uint64_t panic_ns;
+	struct outcome_facts facts;
+	bool ending;
+};
+
+static uint64_t now_ns(void)
+{
+	return clock_now_ns(&clock_monotonic);
+}
+
+static void stop_when_flushed(struct session *s)
+{
+	for (size_t i = 0; i < SINK_COUNT; i++) {
+		if (!sink_is_idle(&s->sinks[i])) {
+			return;
+		}
+	}
+	evloop_stop(s->loop);
+}
+
+static void session_end(struct session *s)
+{
+	if (!s->ending) {
+		s->ending = true;
+		if (s->record->phase_ns[RECORD_EXIT] == RECORD_NEVER) {
+			s->record->phase_ns[RECORD_EXIT] = now_ns() - s->cfg->exec_ns;
+		}
+		s->backend->ops->halt(s->backend);
+	}
+	stop_when_flushed(s);
+}
+
+static void arm(struct session *s, struct evloop_source *timer, uint64_t in_ns)
+{
+	if (evloop_arm_timer(timer, now_ns() + in_ns, 0) < 0 && !s->facts.internal_error[0]) {
+		snprintf(s->facts.internal_error, sizeof(s->facts.internal_error),
+			 "a timer cannot be set");
+		session_end(s);
+	}
+}
+
+/* Output. */
+
+static void output_failed(struct session *s, const struct sink *sink, int error)
+{
+	if (!s->facts.output_error[0]) {
+		snprintf(s->facts.output_error, sizeof(s->facts.output_error),
+			 "%s cannot be written: %s", sink->name, strerror(-error));
+	}
+	session_end(s);
+}
+
+static void set_paused(struct session *s, enum backend_stream stream, bool on)
+{
+	if (s->paused[stream] != on && !s->ending) {
+		s->paused[stream] = on;
+		s->backend->ops->pause(s->backend, stream, on);
+	}
+}
+
+static void on_sink_changed(void *ctx, struct sink *sink)
+{
+	struct session *s = ctx;
+
+	if (sink->error) {
+		output_failed(s, sink, sink->error);
+	} else if (s->ending) {
+		stop_when_flushed(s);
+	} else if (sink == &s->sinks[SINK_CONSOLE]) {
+		set_paused(s, BACKEND_CONSOLE, !sink_may_go_on(sink));
+	} else {
+		set_paused(s, BACKEND_CHANNEL,
+			   !sink_may_go_on(&s->sinks[SINK_STDOUT]) ||
+				   !sink_may_go_on(&s->sinks[SINK_STDERR]));
+	}
+}
+
+static void output(struct session *s, struct sink *sink, const void *data, size_t len)
+{
+	int r = sink_write(sink, data, len);
+
+	if (r < 0) {
+		output_failed(s, sink, r);
+	} else if (sink_is_full(sink)) {
+		set_paused(s, sink == &s->sinks[SINK_CONSOLE] ? BACKEND_CONSOLE : BACKEND_CHANNEL,
+			   true);
+	}
+}
+
+/* What the guest says. */
+
+static void user_space_is_up(struct session *s, uint64_t host_ns)
+{
+	if (s->facts.user_seen) {
+		return;
+	}
+	s->facts.user_seen = true;
+	s->record->phase_ns[RECORD_USER_MARK] = host_ns - s->cfg->exec_ns;
+	/* Disarming cannot fail where arming worked. */
+	(void)!evloop_arm_timer(s->boot_timeout, 0, 0);
+}
+
+static void on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t len)
+{
+	struct session *s = ctx;
+
+	switch (stream) {
+	case CHANNEL_STREAM_STDOUT:
+		output(s, &s->sinks[SINK_STDOUT], payload, len);
+		break;
+	case CHANNEL_STREAM_STDERR:
+		output(s, &s->sinks[SINK_STDERR], payload, len);
+		break;
+	case CHANNEL_STREAM_LOG:
+		log_debug("agent", "%.*s", (int)len, (const char *)payload);
+		break;
+	default:
+		results_feed(&s->results, payload, len);
+		break;
+	}
+	if (s->results.agent_seen) {
+		user_space_is_up(s, now_ns());
+	}
+	if (s->results.exit_seen && !s->facts.exit_seen) {
+		s->facts.exit_seen = true;
+		s->facts.exit_status = s->results.exit_status;
+		s->facts.exit_signal = s->results.exit_signal;
+		arm(s, s->linger, GOING_DOWN_NS);
+	}
+}
+
+static unsigned int fail_on_bit(enum console_event event)
+{
+	switch (event) {
+	case CONSOLE_OOPS:
+		return SESSION_FAIL_ON_OOPS;
+	case CONSOLE_WARN:
+		return SESSION_FAIL_ON_WARN;
+	case CONSOLE_KASAN:
+		return SESSION_FAIL_ON_KASAN;
+	case CONSOLE_LOCKDEP:
+		return SESSION_FAIL_ON_LOCKDEP;
+	default:
+		return 0;
+	}
+}
+
+static void on_console_event(void *ctx, enum console_event event, const char *text)
+{
+	struct session *s = ctx;
+
+	switch (event) {
+	case CONSOLE_BOOT_PANIC:
+	case CONSOLE_PANIC:
+		s->facts.boot_panic = event == CONSOLE_BOOT_PANIC && !s->facts.user_seen;
+		s->facts.panic_seen = true;
+		snprintf(s->facts.console_text, sizeof(s->facts.console_text), "%s", text);
+		s->panic_ns = now_ns();
+		break;
+	case CONSOLE_PANIC_END:
+		if (s->facts.panic_seen) {
+			session_end(s);
+		}
+		break;
+	case CONSOLE_HALTED:
+	case CONSOLE_POWER_DOWN:
+		s->facts.halted_seen = true;
+		arm(s, s->linger, HALTED_NS);
+		break;
+	default:
+		if ((s->cfg->fail_on & fail_on_bit(event)) && !s->facts.oops_seen) {
+			s->facts.oops_seen = true;
+			snprintf(s->facts.console_text, sizeof(s->facts.console_text), "%s", text);
+			s->panic_ns = now_ns();
+		}
+		break;
+	}
+}
+
+static void take_console(struct session *s, const void *data, size_t len)
+{
+	output(s, &s->sinks[SINK_CONSOLE], data, len);
+	console_watch_feed(&s->console, data, len);
+	/* The lines of a panic or an oops come one by one: wait for silence, but not for ever. */
+	if (s->panic_ns && !s->ending) {
+		if (now_ns() - s->panic_ns > PANIC_MAX_NS) {
+			session_end(s);
+		} else {
+			arm(s, s->linger, PANIC_QUIET_NS);
+		}
+	}
+}
+
+static void on_output(void *ctx, enum backend_stream stream, const void *data, size_t len)
+{
+	struct session *s = ctx;
+
+	if (s->ending) {
+		return;
+	}
+	if (stream == BACKEND_CONSOLE) {
+		take_console(s, data, len);
+	} else {
+		channel_parser_feed(&s->channel, data, len);
+	}
+}
+
+static void on_mark(void *ctx, const struct backend_mark *m)
+{
+	struct session *s = ctx;
+	uint64_t *kernel_ns = &s->record->phase_ns[RECORD_KERNEL_MARK];
+
+	if (m->code == MARK_USER_START && s->record->user_mark_ticks == RECORD_NEVER) {
+		s->record->user_mark_ticks = m->guest_ticks;
+		s->record->user_mark_exits = m->exits;
+		user_space_is_up(s, m->host_ns);
+	} else if (m->code == MARK_KERNEL_START && *kernel_ns == RECORD_NEVER) {
+		*kernel_ns = m->host_ns - s->cfg->exec_ns;
+	}
+}
+
+static void on_stopped(void *ctx, enum stop_reason reason, uint32_t value, const char *text)
+{
+	struct session *s = ctx;
+
+	s->facts.stop = reason;
+	s->facts.stop_value = value;
+	snprintf(s->facts.stop_text, sizeof(s->facts.stop_text), "%s", text);
+	session_end(s);
+}
+
+/* Clocks, signals and keys. */
+
+static void on_timeout(void *ctx)
+{
+	struct session *s = ctx;
+
+	if (s->ending) {
+		evloop_stop(s->loop); /* the reader of our output is too slow */
+		return;
+	}
+	s->facts.timed_out = true;
+	s->facts.timeout_ns = s->cfg->timeout_ns;
+	session_end(s);
+}
+
+static void on_boot_timeout(void *ctx)
+{
+	struct session *s = ctx;
+
+	if (!s->ending) {
+		s->facts.boot_timed_out = true;
+		s->facts.timeout_ns = s->cfg->boot_timeout_ns;
+		session_end(s);
+	}
+}
+
+static void on_linger(void *ctx)
+{
+	struct session *s = ctx;
+
+	if (s->facts.halted_seen && !s->ending) {
+		s->facts.stop = STOP_HALTED;
+	}
+	session_end(s);
+}
+
+static void on_flush(void *ctx)
+{
+	struct session *s = ctx;
+
+	evloop_stop(s->loop);
+}
+
+static void stop_for_job_control(struct session *s)
+{
+	term_restore();
+	s->backend->ops->suspend(s->backend, true);
+	raise(SIGSTOP);
+	s->backend->ops->suspend(s->backend, false);
+}
+
+static void on_signal(void *ctx, int sig)
+{
+	struct session *s = ctx;
+
+	if (sig == SIGTSTP) {
+		stop_for_job_control(s);
+	} else if (sig == SIGCONT) {
+		if (s->cfg->input_fd >= 0) {
+			input_continued(&s->input);
+		}
+	} else if (s->facts.signal) {
+		evloop_stop(s->loop); /* the second one does not wait for anything */
+	} else {
+		s->facts.signal = sig;
+		arm(s, s->flush, FLUSH_NS);
+		session_end(s);
+	}
+}
+
+static size_t on_input(void *ctx, const void *data, size_t len)
+{
+	struct session *s = ctx;
+
+	return s->ending ? len : s->backend->ops->write_console(s->backend, data, len);
+}
+
+static void on_quit(void *ctx)
+{
+	struct session *s = ctx;
+
+	s->facts.signal = SIGINT;
+	session_end(s);
+}
+
+static void on_console_room(void *ctx)
+{
+	struct session *s = ctx;
+
+	if (s->cfg->input_fd >= 0) {
+		input_room(&s->input);
+	}
+}
+
+static const struct backend_events backend_events = {
+	.output = on_output,
+	.console_room = on_console_room,
+	.mark = on_mark,
+	.stopped = on_stopped,
+};
+
+/* Setting up and coming to an end. */
+
+static int add_timers(struct session *s)
+{
+	const struct session_config *cfg = s->cfg;
+	int r = evloop_add_timer(s->loop, on_timeout, s, &s->timeout);
+
+	if (r == 0) {
+		r = evloop_add_timer(s->loop, on_boot_timeout, s, &s->boot_timeout);
+	}
+	if (r == 0) {
+		r = evloop_add_timer(s->loop, on_linger, s, &s->linger);
+	}
+	if (r == 0) {
+		r = evloop_add_timer(s->loop, on_flush, s, &s->flush);
+	}
+	if (r == 0 && cfg->timeout_ns) {
+		r = evloop_arm_timer(s->timeout, now_ns() + cfg->timeout_ns, 0);
+	}
+	if (r == 0 && cfg->boot_timeout_ns) {
+		r = evloop_arm_timer(s->boot_timeout, now_ns() + cfg->boot_timeout_ns, 0);
+	}
+	return r;
+}
+
+static int read_guest(void *ctx, uint64_t gpa, void *buf, size_t len)
+{
+	struct backend *b = ctx;
+
+	return b->ops->read_gpa(b, gpa, buf, len);
+}
+
+static void read_calltime(struct session *s)
+{
+	_cleanup_(calltime_destroy_p) struct calltime *c = NULL;
+	struct err e = ERR_INIT;
+	int r;
+
+	if (!s->results.calltime_bytes) {
+		return;
+	}
+	r = calltime_load(read_guest, s->backend, s->results.calltime_gpa, s->results.calltime_bytes, &c, &e);
+	if (r == 0) {
+		r = calltime_to_json(c, &s->record->calltime);
+	}
+	if (r < 0) {
+		log_warn("the guest's call timers cannot be read: %s",
+			 e.code ? e.text : strerror(-r));
+	}
+}
+
+static void keep_console_tail(struct session *s)
+{
+	size_t n = console_watch_line_count(&s->console);
+
+	s->record->console_tail = json_array();
+	for (size_t i = 0; i < n; i++) {
+		const char *line = console_watch_line(&s->console, i);
+
+		/* Bytes that are no UTF-8 may be in it. */
+		if (json_array_append_new(s->record->console_tail, json_string(line)) < 0) {
+			json_array_append_new(s->record->console_tail, json_string("(not UTF-8)"));
+		}
+	}
+}
+
+static int conclude(struct session *s, struct outcome *ret, struct err *e)
+{
+	struct record_boot *r = s->record;
+
+	outcome_decide(&s->facts, ret);
+	if (ret->kind != OUTCOME_KIND_EXIT && ret->kind != OUTCOME_KIND_SIGNAL) {
+		log_error("%s", ret->text);
+	} else if (ret->has_guest_status && ret->guest_status != ret->status) {
+		log_warn("%s", ret->text);
+	}
+	if (ret->report) {
+		failure_report(stderr, s->backend, s->cfg->kernel_path, &s->console,
+			       s->cfg->console_fd == STDOUT_FILENO);
+		keep_console_tail(s);
+	}
+	if (s->results.dropped) {
+		log_warn("%llu lines of the guest's results could not be understood",
+			 (unsigned long long)s->results.dropped);
+	}
+	read_calltime(s);
+	if (s->results.uname[0]) {
+		free(r->kernel_version);
+		r->kernel_version = strdup(s->results.uname);
+	}
+	r->status = ret->status;
+	r->outcome_kind = outcome_kind_name(ret->kind);
+	r->has_guest_status = ret->has_guest_status;
+	r->guest_status = ret->guest_status;
+	free(r->outcome_text);
+	r->outcome_text = strdup(ret->text);
+	return s->backend->ops->collect(s->backend, r, s->cfg->exec_ns, e);
+}
+
+static int start(struct session *s, struct err *e)
+{
+	const struct session_config *cfg = s->cfg;
+	int r = add_timers(s);
+
+	if (r < 0) {
+		return err_errno(e, r, "the event loop");
+	}
+	r = s->backend->ops->start(s->backend, s->loop, &backend_events, s, e);
+	if (r == 0 && cfg->input_fd >= 0) {
+		r = input_init(&s->input, s->loop, cfg->input_fd, on_input, on_quit, s);
+		if (r < 0) {
+			r = err_errno(e, r, "stdin");
+		}
+	}
+	return r;
+}
+
+/**
+ * session_run() - boot, watch, judge
+ * @cfg: what to do; lives during the call
+ * @record: initialised; filled in with all that is known at the end
+ * @ret: set on success
+ * @e: set on failure
+ *
+ * While it runs, signals are this function's; afterwards they are as they were, and so is the
+ * terminal. Failures are reported on stderr. After a success the backend has ended but its memory
+ * can still be read.
+ *
+ * Return: 0 when the run came to an outcome, of whatever kind; else the negative errno of what could
+ * not be set up.
+ * Context: the main thread, which becomes the event loop's.
+ */
+int session_run(const struct session_config *cfg, struct record_boot *record, struct outcome *ret,
+		struct err *e)
+{
+	_cleanup_(evloop_destroy_p) struct evloop *loop = NULL;
+	struct session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	r = evloop_create(&loop);
+	if (r == 0) {
+		r = signals_init(&s->signals, loop, on_signal, s);
+	}
+	if (r < 0) {
+		free(s);
+		return err_errno(e, r, "the event loop");
+	}
+	s->cfg = cfg;
+	s->backend = cfg->backend;
+	s->record = record;
+	s->loop = loop;
+	console_watch_init(&s->console, on_console_event, s);
+	channel_parser_init(&s->channel, on_frame, s);
+	results_init(&s->results, record->guest);
+	s->facts.job = cfg->job;
+	sink_init(&s->sinks[SINK_STDOUT], loop, STDOUT_FILENO, "stdout", on_sink_changed, s);
+	sink_init(&s->sinks[SINK_STDERR], loop, STDERR_FILENO, "stderr", on_sink_changed, s);
+	sink_init(&s->sinks[SINK_CONSOLE], loop, cfg->console_fd, cfg->console_name,
+		  on_sink_changed, s);
+
+	r = start(s, e);
+	if (r == 0) {
+		r = evloop_run(loop);
+		r = r < 0 ? err_errno(e, r, "the event loop") : 0;
+	}
+	if (!s->ending) {
+		s->backend->ops->halt(s->backend);
+	}
+	input_fini(&s->input);
+	if (r == 0) {
+		r = conclude(s, ret, e);
+	}
+	for (size_t i = 0; i < SINK_COUNT; i++) {
+		sink_fini(&s->sinks[i]);
+	}
+	results_fini(&s->results);
+	console_watch_fini(&s->console);
+	signals_fini(&s->signals);
+	free(s);
+	return r;
+}
