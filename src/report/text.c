@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report for people: what was compared and where, a section a benchmark, and a table of all
+ * verdicts at the end. 80 columns; what an experiment of this size can see stands before what it
+ * says.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/report_priv.h"
+
+#define COLUMNS   80
+#define LABEL     22 /* of a line in a section */
+#define CELL      28 /* of an arm in a section */
+#define NAME      20 /* in the table; a longer one has a line of its own */
+#define HASH_SHOW 12
+
+/**
+ * report_wants_colour() - may what goes to this descriptor be coloured?
+ * @fd: an open descriptor
+ *
+ * Return: true for a terminal that is not dumb, unless NO_COLOR is set to anything (no-color.org).
+ */
+bool report_wants_colour(int fd)
+{
+	const char *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+static const char *verdict_colour(enum stats_verdict v)
+{
+	switch (v) {
+	case VERDICT_BETTER:
+		return "\033[32m";
+	case VERDICT_WORSE:
+		return "\033[31m";
+	case VERDICT_INCONCLUSIVE:
+		return "\033[33m";
+	case VERDICT_EQUIVALENT:
+		break;
+	}
+	return "\033[36m";
+}
+
+static void put_verdict(FILE *out, enum stats_verdict v, bool colour)
+{
+	if (colour) {
+		fprintf(out, "%s%s\033[0m", verdict_colour(v), stats_verdict_name(v));
+	} else {
+		fputs(stats_verdict_name(v), out);
+	}
+}
+
+/* Labels and command lines are other people's text: what would move the cursor becomes '?'. */
+static void put_clean(FILE *out, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		fputc(iscntrl((unsigned char)s[i]) ? '?' : s[i], out);
+	}
+}
+
+/* Words from column @at on, over as many lines as it takes, the later ones indented. */
+static void wrap(FILE *out, size_t at, size_t indent, const char *text)
+{
+	bool first = true;
+
+	while (*text) {
+		size_t len;
+
+		text += strspn(text, " ");
+		len = strcspn(text, " ");
+		if (len == 0) {
+			break;
+		}
+		if (!first && at + 1 + len > COLUMNS) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (!first) {
+			fputc(' ', out);
+			at++;
+		}
+		put_clean(out, text, len);
+		at += len;
+		text += len;
+		first = false;
+	}
+	fputc('\n', out);
+}
+
+static void line(FILE *out, const char *label, const char *text)
+{
+	wrap(out, (size_t)fprintf(out, "  %-*s", 9, label), 11, text);
+}
+
+static void put_arm(FILE *out, const struct report *r, int arm)
+{
+	const struct report_arm *a = &r->arms[arm];
+	char text[ERR_TEXT_MAX];
+	int at;
+
+	line(out, arm == STATS_A ? "A" : "B", a->label);
+	at = snprintf(text, sizeof(text), "kernel %.400s", a->kernel);
+	if (a->kernel_version) {
+		at += snprintf(text + at, sizeof(text) - (size_t)at, ", %.100s", a->kernel_version);
+	}
+	if (a->kernel_sha256) {
+		at += snprintf(text + at, sizeof(text) - (size_t)at, ", sha256 %.*s", HASH_SHOW,
+			       a->kernel_sha256);
+	}
+	if (a->append && *a->append) {
+		snprintf(text + at, sizeof(text) - (size_t)at, ", append \"%.400s\"", a->append);
+	}
+	line(out, "", text);
+}
+
+static void put_head(FILE *out, const struct report *r)
+{
+	char text[ERR_TEXT_MAX];
+	int at;
+
+	if (r->title) {
+		wrap(out, 0, 0, r->title);
+	} else {
+		snprintf(text, sizeof(text), "Comparison of A (%.200s) with B (%.200s)",
+			 r->arms[STATS_A].label, r->arms[STATS_B].label);
+		wrap(out, 0, 0, text);
+	}
+	fputc('\n', out);
+	put_arm(out, r, STATS_A);
+	put_arm(out, r, STATS_B);
+	line(out, "arms",
+	     r->same_arm     ? "one and the same: any difference found would be a false alarm"
+	     : r->same_image ? "one kernel image, told apart by parameters only"
+			     : "two kernel images: where code lies differs too, and that alone can "
+			       "move a result");
+	snprintf(text, sizeof(text), "%s: %s", exec_class_name(r->class),
+		 exec_class_about(r->class));
+	line(out, "class", text);
+	at = snprintf(text, sizeof(text), "%s", exec_class_unit(r->class));
+	if (r->ticks_per_unit > 1) {
+		snprintf(text + at, sizeof(text) - (size_t)at,
+			 "; %u ticks of the guest's TSC make one", r->ticks_per_unit);
+	}
+	line(out, "unit", text);
+	at = snprintf(text, sizeof(text), "%s", r->backend);
+	if (r->ringside_version) {
+		at += snprintf(text + at, sizeof(text) - (size_t)at, ", ringside %.50s",
+			       r->ringside_version);
+	}
+	if (r->qemu_version) {
+		snprintf(text + at, sizeof(text) - (size_t)at, ", QEMU %.100s", r->qemu_version);
+	}
+	line(out, "backend", text);
+	if (r->host_cpu || r->host_kernel) {
+		snprintf(text, sizeof(text), "%.200s%s%.200s", r->host_cpu ? r->host_cpu : "",
+			 r->host_cpu && r->host_kernel ? ", Linux "
+			 : r->host_kernel              ? "Linux "
+						       : "",
+			 r->host_kernel ? r->host_kernel : "");
+		line(out, "host", text);
+	}
+	snprintf(text, sizeof(text),
+		 "%zu of %zu blocks complete, four boots each (ABBA or BAAB), seed %llu; one boot "
+		 "is one sample",
+		 r->blocks_complete, r->blocks_planned, (unsigned long long)r->seed);
+	line(out, "plan", text);
+	snprintf(text, sizeof(text), "up to %g %s or %g %% of A, whichever is more, is no change",
+		 r->margin_abs, exec_class_unit(r->class), 100 * r->margin_rel);
+	line(out, "margin", text);
+}
+
+static void cells(FILE *out, const char *label, const char *a, const char *b)
+{
+	fprintf(out, "  %-*s%*s%*s\n", LABEL, label, CELL, a, CELL, b);
+}
+
+static void count_cells(FILE *out, const char *label, uint64_t a, uint64_t b)
+{
+	char text[2][24];
+
+	snprintf(text[0], sizeof(text[0]), "%llu", (unsigned long long)a);
+	snprintf(text[1], sizeof(text[1]), "%llu", (unsigned long long)b);
+	cells(out, label, text[0], text[1]);
+}
+
+static void put_medians(FILE *out, const struct stats_comparison *c, int d)
+{
+	char text[2][2 * REPORT_NUMBER_MAX + 8];
+
+	cells(out, "median of boots", report_number(c->median[STATS_A], d).text,
+	      report_number(c->median[STATS_B], d).text);
+	for (int arm = 0; arm < 2; arm++) {
+		const struct stats_interval *iv = &c->median_interval[arm];
+
+		if (isfinite(iv->lo) && isfinite(iv->hi)) {
+			snprintf(text[arm], sizeof(text[arm]), "[%s, %s]",
+				 report_number(iv->lo, d).text, report_number(iv->hi, d).text);
+		} else {
+			snprintf(text[arm], sizeof(text[arm]), "unbounded");
+		}
+	}
+	cells(out, "its 95 % interval", text[STATS_A], text[STATS_B]);
+}
+
+static void put_batches(FILE *out, const struct report_bench *b)
+{
+	const struct report_batches *n = b->batches;
+
+	count_cells(out, "boots", report_boots(b), report_boots(b));
+	if (b->boots_lost[STATS_A] || b->boots_lost[STATS_B]) {
+		count_cells(out, "boots without value", b->boots_lost[STATS_A],
+			    b->boots_lost[STATS_B]);
+	}
+	if (b->is_probe) {
+		count_cells(out, "samples", b->samples[STATS_A], b->samples[STATS_B]);
+		return;
+	}
+	count_cells(out, "batches", n[STATS_A].total, n[STATS_B].total);
+	count_cells(out, "dirty, left out", n[STATS_A].dirty, n[STATS_B].dirty);
+	for (int i = 0; i < DISTURBANCE_COUNT; i++) {
+		if (n[STATS_A].by_cause[i] || n[STATS_B].by_cause[i]) {
+			char label[LABEL];
+
+			snprintf(label, sizeof(label), "  by %s",
+				 disturbance_name((enum disturbance)i));
+			count_cells(out, label, n[STATS_A].by_cause[i], n[STATS_B].by_cause[i]);
+		}
+	}
+}
+
+__printf(3, 4) static void value(FILE *out, const char *label, const char *fmt, ...)
+{
+	char text[ERR_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	wrap(out, (size_t)fprintf(out, "  %-*s", LABEL, label), 2 + LABEL, text);
+}
+
+static void put_p(FILE *out, const struct report *r, const struct stats_comparison *c)
+{
+	const char *how = c->p_exact ? "exact" : "drawn";
+	size_t family = report_family(r);
+
+	if (family > 1) {
+		value(out, "p",
+		      "%s, %s sign-flip over %zu block%s; %s by Holm among %zu benchmarks",
+		      report_p(c->p).text, how, c->blocks, c->blocks == 1 ? "" : "s",
+		      report_p(c->p_holm).text, family);
+	} else {
+		value(out, "p", "%s, %s sign-flip over %zu block%s", report_p(c->p).text, how,
+		      c->blocks, c->blocks == 1 ? "" : "s");
+	}
+}
+
+static void put_effect(FILE *out, const struct report *r, const struct report_bench *b, int d)
+{
+	const struct stats_comparison *c = &b->result;
+	int pd = report_decimals(report_percent_of_a(b, c->interval.hi - c->interval.lo) / 2, 2, 3);
+
+	value(out, "smallest detectable", "%s (found in 4 experiments of 5)",
+	      report_number(c->mde, d).text);
+	value(out, "effect, B - A", "%s, 95 %% interval [%s, %s] (%.1f %% achieved)",
+	      report_number_signed(c->effect, d).text, report_number_signed(c->interval.lo, d).text,
+	      report_number_signed(c->interval.hi, d).text, 100 * c->interval.level);
+	value(out, "  of A's median", "%s %%, [%s, %s]",
+	      report_number_signed(report_percent_of_a(b, c->effect), pd).text,
+	      report_number_signed(report_percent_of_a(b, c->interval.lo), pd).text,
+	      report_number_signed(report_percent_of_a(b, c->interval.hi), pd).text);
+	put_p(out, r, c);
+	if (isnan(c->p_unpaired)) {
+		value(out, "blocks ignored", "all values are equal");
+	} else {
+		value(out, "blocks ignored", "shift %s, [%s, %s], p %s (Mann-Whitney)",
+		      report_number_signed(c->shift, d).text,
+		      report_number_signed(c->shift_interval.lo, d).text,
+		      report_number_signed(c->shift_interval.hi, d).text,
+		      report_p(c->p_unpaired).text);
+	}
+}
+
+static void put_bench(FILE *out, const struct report *r, const struct report_bench *b, bool colour)
+{
+	char text[REPORT_SENTENCE_MAX];
+	int d = report_bench_decimals(b);
+	size_t at;
+
+	fprintf(out, "\n%s: %s per %s, lower is better\n", b->name, exec_class_unit(r->class),
+		b->per);
+	if (b->result.blocks > 0) {
+		cells(out, "", "A", "B");
+		put_medians(out, &b->result, d);
+	}
+	put_batches(out, b);
+	if (b->result.blocks > 0) {
+		put_effect(out, r, b, d);
+	}
+	if (b->error) {
+		value(out, "error", "%s", b->error);
+	}
+	fprintf(out, "  %-*s", LABEL, "verdict");
+	put_verdict(out, b->result.verdict, colour);
+	fputs(": ", out);
+	report_sentence(r, b, text, sizeof(text));
+	at = 2 + LABEL + strlen(stats_verdict_name(b->result.verdict)) + 2;
+	wrap(out, at, 2 + LABEL, text);
+}
+
+static void put_table(FILE *out, const struct report *r, bool colour)
+{
+	fprintf(out, "\n  %-*s%11s%11s%11s%11s  %s\n", NAME, exec_class_unit(r->class), "A", "B",
+		"B - A", "of A", "verdict");
+	for (size_t i = 0; i < r->n_benches; i++) {
+		const struct report_bench *b = &r->benches[i];
+		const struct stats_comparison *c = &b->result;
+		int d = report_bench_decimals(b);
+		double percent = report_percent_of_a(b, c->interval.hi - c->interval.lo) / 2;
+		struct report_number share = report_number_signed(report_percent_of_a(b, c->effect),
+								  report_decimals(percent, 2, 3));
+		char of_a[REPORT_NUMBER_MAX + 4];
+
+		snprintf(of_a, sizeof(of_a), "%s%s", share.text, c->blocks ? " %" : "");
+		fputs("  ", out);
+		put_clean(out, b->name, strlen(b->name));
+		if (strlen(b->name) > NAME) {
+			fprintf(out, "\n  %-*s", NAME, "");
+		} else {
+			fprintf(out, "%*s", (int)(NAME - strlen(b->name)), "");
+		}
+		fprintf(out, "%11s%11s%11s%11s  ", report_number(c->median[STATS_A], d).text,
+			report_number(c->median[STATS_B], d).text,
+			report_number_signed(c->effect, d).text, of_a);
+		put_verdict(out, c->verdict, colour);
+		fputc('\n', out);
+	}
+}
+
+/**
+ * report_text() - write the report for people
+ * @r: computed
+ * @out: where to
+ * @colour: colour the verdicts; see report_wants_colour()
+ *
+ * Return: 0, or -EIO where @out has failed.
+ * Context: any thread that owns @out.
+ */
+int report_text(const struct report *r, FILE *out, bool colour)
+{
+	put_head(out, r);
+	for (size_t i = 0; i < r->n_benches; i++) {
+		put_bench(out, r, &r->benches[i], colour);
+	}
+	put_table(out, r, colour);
+	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
+}

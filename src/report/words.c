@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers with as many decimals as the data carry, and the verdict of a benchmark as a sentence
+ * that can be quoted alone: who, how much, of what unit, how sure.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report/report_priv.h"
+
+static struct report_number format(const char *fmt, double x, int decimals)
+{
+	struct report_number n;
+	double unit = pow(10, -decimals);
+
+	if (isnan(x)) {
+		return (struct report_number){"-"};
+	}
+	if (fabs(x) < unit / 2) {
+		x = 0; /* and not -0 */
+	}
+	snprintf(n.text, sizeof(n.text), fmt, decimals, x);
+	return n;
+}
+
+/**
+ * report_number() - a number as text
+ * @x: any; NaN becomes "-"
+ * @decimals: 0 or more
+ *
+ * Return: the text, cut at its size only above 1e20.
+ */
+struct report_number report_number(double x, int decimals)
+{
+	return format("%.*f", x, decimals);
+}
+
+/**
+ * report_number_signed() - a number as text, with its sign if it has one at this precision
+ * @x: any; NaN becomes "-"
+ * @decimals: 0 or more
+ *
+ * Return: the text.
+ */
+struct report_number report_number_signed(double x, int decimals)
+{
+	bool zero = fabs(x) < pow(10, -decimals) / 2;
+
+	return format(zero ? "%.*f" : "%+.*f", x, decimals);
+}
+
+/**
+ * report_p() - a p-value as text
+ * @p: 0 to 1, or NaN
+ *
+ * Return: three significant digits, "< 0.0001" for very small ones.
+ */
+struct report_number report_p(double p)
+{
+	struct report_number n = {"-"};
+
+	if (p < 1e-4) {
+		snprintf(n.text, sizeof(n.text), "< 0.0001");
+	} else if (!isnan(p)) {
+		snprintf(n.text, sizeof(n.text), "%.3g", p);
+	}
+	return n;
+}
+
+/**
+ * report_decimals() - how many decimals a number of this uncertainty deserves
+ * @resolution: half the width of its interval, or the like; 0 and NaN mean exact
+ * @least: at least so many
+ * @most: at most so many
+ *
+ * Return: enough to show two digits of @resolution, @most where it is exact.
+ */
+int report_decimals(double resolution, int least, int most)
+{
+	int d;
+
+	if (!(resolution > 0)) {
+		return most;
+	}
+	if (isinf(resolution)) {
+		return least;
+	}
+	d = (int)ceil(-log10(resolution)) + 1;
+	return d < least ? least : d > most ? most : d;
+}
+
+static double half_width(const struct report_bench *b)
+{
+	return (b->result.interval.hi - b->result.interval.lo) / 2;
+}
+
+/**
+ * report_bench_decimals() - the decimals for all numbers of one benchmark
+ * @b: computed
+ *
+ * Return: 0 to 3.
+ */
+int report_bench_decimals(const struct report_bench *b)
+{
+	return report_decimals(half_width(b) > 0 ? half_width(b) : b->result.mde, 0, 3);
+}
+
+/**
+ * report_percent_of_a() - a difference as a percentage of A's median
+ * @b: computed
+ * @x: a difference, in units
+ *
+ * Return: percent, NaN where A's median is 0 or unknown.
+ */
+double report_percent_of_a(const struct report_bench *b, double x)
+{
+	double a = fabs(b->result.median[STATS_A]);
+
+	return a > 0 ? 100 * x / a : NAN;
+}
+
+/**
+ * report_boots() - the boots of one arm that count
+ * @b: a benchmark
+ *
+ * Return: two for each complete block.
+ */
+size_t report_boots(const struct report_bench *b)
+{
+	return 2 * b->n_blocks;
+}
+
+/**
+ * report_family() - the benchmarks over which p-values are adjusted
+ * @r: computed
+ *
+ * Return: how many have a p.
+ */
+size_t report_family(const struct report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_benches; i++) {
+		n += r->benches[i].result.blocks > 0;
+	}
+	return n;
+}
+
+/* "B (fsgsbase) saves 24.9 instructions per switch" */
+static int who_how_much(const struct report *r, const struct report_bench *b, const char *exactly,
+			char *ret, size_t len)
+{
+	const struct stats_comparison *c = &b->result;
+	int d = report_bench_decimals(b);
+
+	return snprintf(ret, len, "B (%.200s) %s %s%s %s%s per %.32s", r->arms[STATS_B].label,
+			c->effect < 0 ? "saves" : "costs", exactly,
+			report_number(fabs(c->effect), d).text, c->effect < 0 ? "" : "more ",
+			exec_class_unit(r->class), b->per);
+}
+
+static void difference(const struct report *r, const struct report_bench *b, char *ret, size_t len)
+{
+	const struct stats_comparison *c = &b->result;
+	int d = report_bench_decimals(b);
+	double lo = c->effect < 0 ? -c->interval.hi : c->interval.lo;
+	double hi = c->effect < 0 ? -c->interval.lo : c->interval.hi;
+	int pd = report_decimals(report_percent_of_a(b, half_width(b)), 2, 3);
+	struct report_number percent = report_number(report_percent_of_a(b, fabs(c->effect)), pd);
+	bool exact = c->reason == REASON_SAME_DIFFERENCE;
+	int at = who_how_much(r, b, exact ? "exactly " : "", ret, len);
+
+	if (exact) {
+		at += snprintf(ret + at, len - (size_t)at,
+			       ": the same difference in %zu of %zu blocks, %s %% of A.", c->blocks,
+			       c->blocks, percent.text);
+	} else {
+		at += snprintf(ret + at, len - (size_t)at, ", 95 %% [%s, %s], %s %% of A.",
+			       report_number(lo, d).text, report_number(hi, d).text, percent.text);
+	}
+	if (c->p_holm > 0.05) {
+		snprintf(ret + at, len - (size_t)at,
+			 " That is this benchmark by itself: among all %zu its p is %s (Holm).",
+			 report_family(r), report_p(c->p_holm).text);
+	}
+}
+
+/**
+ * report_sentence() - a benchmark's verdict in plain language
+ * @r: computed
+ * @b: one of its benchmarks
+ * @ret: one or two sentences, without the verdict's word
+ * @len: its size, REPORT_SENTENCE_MAX or more
+ */
+void report_sentence(const struct report *r, const struct report_bench *b, char *ret, size_t len)
+{
+	const struct stats_comparison *c = &b->result;
+	const char *unit = exec_class_unit(r->class);
+	int d = report_bench_decimals(b);
+	struct report_number margin = report_number(c->margin, report_decimals(c->margin, 0, 3));
+
+	switch (c->reason) {
+	case REASON_NO_BLOCKS:
+		snprintf(ret, len, "no block is complete, so there is nothing to compare.");
+		break;
+	case REASON_NO_SPEED:
+		snprintf(ret, len, "no verdict on speed: class %s (%s).", exec_class_name(r->class),
+			 exec_class_about(r->class));
+		break;
+	case REASON_FEW_BLOCKS:
+		snprintf(ret, len,
+			 "%zu complete block%s cannot decide: it takes %d, since with 5 no p is "
+			 "below 0.0625.",
+			 c->blocks, c->blocks == 1 ? "" : "s", STATS_BLOCKS_MIN);
+		break;
+	case REASON_IDENTICAL:
+		snprintf(ret, len, "no difference: identical in %zu of %zu boots.",
+			 2 * report_boots(b), 2 * report_boots(b));
+		break;
+	case REASON_SAME_DIFFERENCE:
+	case REASON_SIGNIFICANT:
+		difference(r, b, ret, len);
+		break;
+	case REASON_FALSE_ALARM:
+		snprintf(ret, len,
+			 "A and B are one and the same, so this difference of %s (p %s) is a false "
+			 "alarm, as one comparison in twenty gives.",
+			 report_number_signed(c->effect, d).text, report_p(c->p).text);
+		break;
+	case REASON_WITHIN_MARGIN:
+		snprintf(ret, len,
+			 "no change beyond the margin of %s %s per %s: the 90 %% interval [%s, %s] "
+			 "lies within it.",
+			 margin.text, unit, b->per, report_number_signed(c->interval90.lo, d).text,
+			 report_number_signed(c->interval90.hi, d).text);
+		break;
+	case REASON_BELOW_MARGIN:
+		snprintf(
+			ret, len,
+			"there is a difference (p %s), but whether it is larger than the margin of "
+			"%s %s per %s is open.",
+			report_p(c->p).text, margin.text, unit, b->per);
+		break;
+	case REASON_UNDECIDED:
+		snprintf(ret, len,
+			 "no change is possible, and so is one beyond the margin of %s %s per %s. "
+			 "With this noise %zu blocks find effects from %s up.",
+			 margin.text, unit, b->per, c->blocks, report_number(c->mde, d).text);
+		break;
+	}
+}
