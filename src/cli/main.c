@@ -12,6 +12,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *about;
 } commands[] = {
+	{"doctor", cmd_doctor, "look at this machine: what works on it, what it lacks"},
 	{"run", cmd_run, "boot a kernel, or run a command in a guest"},
 };
 
