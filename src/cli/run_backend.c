@@ -50,8 +50,8 @@ int run_backend_create(const struct run_options *o, bool qemu, const struct back
 {
 	const struct backend_qemu_config cfg = {
 		.common = *common,
-		.icount_shift = o->icount == RUN_ICOUNT_OFF ? BACKEND_QEMU_ICOUNT_OFF
-							    : (int)o->icount,
+		.icount_shift =
+			o->icount == RUN_ICOUNT_OFF ? BACKEND_QEMU_ICOUNT_OFF : (int)o->icount,
 		.lab = o->lab,
 		.rw = o->rw.items,
 	};

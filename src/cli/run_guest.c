@@ -14,11 +14,11 @@
 
 /* What the lab's command gets of our environment: what finds programs, files and settings. */
 static const char *const lab_env[] = {
-	"PATH",	   "HOME",    "USER", "LOGNAME", "SHELL", "TERM",	  "LANG",
-	"TZ",	   "COLUMNS", "LINES", "NO_COLOR", "CI",	  "XDG_CACHE_HOME", "XDG_DATA_HOME",
-	"TMPDIR",  NULL,
+	"PATH",   "HOME",    "USER",  "LOGNAME",  "SHELL", "TERM",           "LANG",
+	"TZ",     "COLUMNS", "LINES", "NO_COLOR", "CI",    "XDG_CACHE_HOME", "XDG_DATA_HOME",
+	"TMPDIR", NULL,
 };
-static const char *const lab_env_prefixes[] = {"LC_",	 "RINGSIDE_", "ASAN_", "UBSAN_",
+static const char *const lab_env_prefixes[] = {"LC_",   "RINGSIDE_", "ASAN_",  "UBSAN_",
 					       "TSAN_", "LSAN_",     "PYTHON", NULL};
 
 static bool goes_into_lab(const char *setting)

@@ -8,7 +8,7 @@
 #include "engine/session.h"
 #include "samples/class.h"
 
-#define MEMORY_DEFAULT_BYTES	 (UINT64_C(512) << 20)
+#define MEMORY_DEFAULT_BYTES     (UINT64_C(512) << 20)
 #define MEMORY_LAB_DEFAULT_BYTES (UINT64_C(2) << 30)
 /* A limit of the number's size only: what fits is for the backend and the host to say. */
 #define CPUS_MAX 1024
@@ -61,8 +61,9 @@ static int check(struct run_options *o, struct err *e)
 		return err_set(e, -EINVAL, "a command is expected behind '--'");
 	}
 	if (o->job && o->rest.has_dashdash) {
-		return err_set(e, -EINVAL, "--job and a command behind '--' exclude each other: a "
-					   "job names its command itself");
+		return err_set(e, -EINVAL,
+			       "--job and a command behind '--' exclude each other: a "
+			       "job names its command itself");
 	}
 	if (strcmp(o->backend, "kvm") == 0 && (o->icount != RUN_ICOUNT_OFF || o->lab)) {
 		return err_set(e, -EINVAL, "%s needs --backend qemu",
@@ -84,8 +85,7 @@ static int check(struct run_options *o, struct err *e)
 		return err_set(e, -EINVAL, "--rw: at most %d folders", OPT_LIST_MAX - 1);
 	}
 	if (!run_options_has_job(o) && o->initrds.count > 1) {
-		return err_set(e, -EINVAL,
-			       "--initrd may be given once without a command or --job");
+		return err_set(e, -EINVAL, "--initrd may be given once without a command or --job");
 	}
 	if (o->memory_bytes == 0) {
 		o->memory_bytes = o->lab ? MEMORY_LAB_DEFAULT_BYTES : MEMORY_DEFAULT_BYTES;
@@ -165,13 +165,14 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	const struct opt_command cmd = {
 		.name = "run",
 		.usage = "[OPTION]... [-- COMMAND [ARG]...]",
-		.about = "Boots a kernel in a virtual machine. With a command, runs it in the guest "
-			 "and passes on its output and exit status (0 to 239). Without, the guest's "
-			 "console is on stdin and stdout; on a terminal, Ctrl-A x ends it.\n"
-			 "Exit statuses of ringside's own: 240 kernel panic, 241 --fail-on, 242 no "
-			 "boot, 243 hang, 244 --timeout, 245 no status, 246 triple fault or KVM "
-			 "error, 247 KVM not usable, 248 fault of the VMM, 249 usage or "
-			 "configuration.",
+		.about =
+			"Boots a kernel in a virtual machine. With a command, runs it in the guest "
+			"and passes on its output and exit status (0 to 239). Without, the guest's "
+			"console is on stdin and stdout; on a terminal, Ctrl-A x ends it.\n"
+			"Exit statuses of ringside's own: 240 kernel panic, 241 --fail-on, 242 no "
+			"boot, 243 hang, 244 --timeout, 245 no status, 246 triple fault or KVM "
+			"error, 247 KVM not usable, 248 fault of the VMM, 249 usage or "
+			"configuration.",
 		.rows = rows,
 		.takes_command = true,
 	};

@@ -27,10 +27,10 @@ enum backend_stream {
 };
 
 struct backend_mark {
-	uint8_t code;	      /* MARK_* of abi/marks.h */
+	uint8_t code;         /* MARK_* of abi/marks.h */
 	uint64_t host_ns;     /* monotonic */
 	uint64_t guest_ticks; /* the guest's TSC */
-	uint64_t exits;	      /* KVM exits to user space until then */
+	uint64_t exits;       /* KVM exits to user space until then */
 };
 
 struct backend_events {
@@ -53,12 +53,14 @@ struct backend_ops {
 		     void *ctx, struct err *e);
 	/* Hand input to the guest's serial line. Returns how many bytes were taken. */
 	size_t (*write_console)(struct backend *b, const void *data, size_t len);
-	/* Stop or resume reading a stream, so that the guest waits instead of our memory growing. */
+	/* Stop or resume reading a stream, so that the guest waits instead of our memory growing.
+	 */
 	void (*pause)(struct backend *b, enum backend_stream stream, bool on);
 	/* The end of events, in all cases: freeze the machine where it is if it still runs, bounded
 	 * in time, and leave the loop. "stopped" does not follow. */
 	void (*halt)(struct backend *b);
-	/* After the end: the state of each vCPU. Returns how many were filled in, 0 if not known. */
+	/* After the end: the state of each vCPU. Returns how many were filled in, 0 if not known.
+	 */
 	size_t (*registers)(struct backend *b, struct backend_cpu_state *cpus, size_t max);
 	/* Guest memory, also while the guest runs. Returns 0 or -EFAULT. */
 	int (*read_gpa)(struct backend *b, uint64_t gpa, void *buf, size_t len);
@@ -86,7 +88,7 @@ DEFINE_CLEANUP(struct backend *, backend_destroy)
 struct backend_config {
 	const char *kernel_path;
 	const struct initramfs *initramfs; /* NULL: none */
-	const char *initrd_path;	   /* a file instead, or NULL */
+	const char *initrd_path;           /* a file instead, or NULL */
 	const char *append;
 	unsigned int cpus;
 	uint64_t memory_bytes;

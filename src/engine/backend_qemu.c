@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See backend_qemu.h. QEMU is a child in a process group of its own, which the kernel kills when we
- * die. Its serial line, its channel and its monitor are socket pairs; the guest's memory is a memfd
- * that both map, so that it is read without the guest's help, also when guest and QEMU are dead.
- * Runs on the event loop's thread.
+ * See backend_qemu.h. QEMU is a child (qemu_process.c) that dies with us. Its serial line, its
+ * channel and its monitor are socket pairs; the guest's memory is a memfd that both map, so that it
+ * is read without the guest's help, also when guest and QEMU are dead. Runs on the event loop's
+ * thread.
  */
 #include "engine/backend_qemu.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,13 +20,13 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "engine/qemu_args_priv.h"
+#include "engine/qemu_process_priv.h"
 #include "engine/qmp.h"
 
 #define QMP_TIMEOUT_MS 2000
-#define STDERR_MAX     2048
 
 /* Where microvm puts memory that does not fit below its hole (QEMU 7.2 hw/i386/microvm.c). */
-#define LOW_MEMORY_END	  UINT64_C(0xc0000000)
+#define LOW_MEMORY_END    UINT64_C(0xc0000000)
 #define HIGH_MEMORY_START UINT64_C(0x100000000)
 
 /* One of the two byte streams, our end of a socket pair. */
@@ -49,21 +46,17 @@ struct backend_qemu {
 	struct qemu_fds theirs; /* closed once QEMU runs, but for the memory */
 	struct stream streams[BACKEND_STREAM_COUNT];
 	bool console_blocked; /* a write was cut short: told when there is room */
-	int qmp_fd, stderr_fd, pid_fd;
+	int qmp_fd;
 	struct qmp qmp;
 	struct evloop_source *qmp_source, *stderr_source, *pid_source;
-	pid_t pid;
+	struct qemu_process process;
 	struct qemu_args args;
 
-	bool reaped;
-	int wait_status;
 	bool ended; /* by itself: reason and value say how */
 	bool told;
 	enum stop_reason reason;
 	uint32_t value;
 	char stop_text[OUTCOME_TEXT_MAX];
-	char stderr_text[STDERR_MAX]; /* the last of it */
-	size_t stderr_len;
 
 	uint64_t load_ns, run_ns; /* monotonic; 0: not yet */
 };
@@ -81,53 +74,18 @@ static void close_fd(int *fd)
 	}
 }
 
-/* The last words of QEMU on stderr, in one line. */
-static void stderr_to_text(struct backend_qemu *q, char *buf, size_t len)
-{
-	while (q->stderr_len && q->stderr_text[q->stderr_len - 1] == '\n') {
-		q->stderr_len--;
-	}
-	snprintf(buf, len, "%.*s", (int)q->stderr_len, q->stderr_text);
-	for (char *p = buf; *p; p++) {
-		if (*p == '\n') {
-			*p = ' ';
-		}
-	}
-}
-
-static void describe_death(struct backend_qemu *q)
-{
-	char said[400];
-
-	stderr_to_text(q, said, sizeof(said));
-	q->reason = STOP_BACKEND_DIED;
-	if (WIFSIGNALED(q->wait_status)) {
-		snprintf(q->stop_text, sizeof(q->stop_text), "QEMU was killed by signal %d (%s)%s%s",
-			 WTERMSIG(q->wait_status), strsignal(WTERMSIG(q->wait_status)),
-			 *said ? ": " : "", said);
-	} else {
-		snprintf(q->stop_text, sizeof(q->stop_text), "QEMU ended with status %d%s%s",
-			 WEXITSTATUS(q->wait_status), *said ? ": " : "", said);
-	}
-}
-
 /* isa-debug-exit ends QEMU with status value * 2 + 1, so QEMU's own failure, 1, is value 0. */
 static void judge_exit_status(struct backend_qemu *q)
 {
-	int status = WIFEXITED(q->wait_status) ? WEXITSTATUS(q->wait_status) : -1;
+	int wait_status = q->process.wait_status;
+	int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
 
-	if (status > 0 && status % 2 == 1 && q->stderr_len == 0) {
+	if (status > 0 && status % 2 == 1 && q->process.stderr_len == 0) {
 		q->reason = STOP_EXIT_PORT;
 		q->value = (uint32_t)status / 2;
 	} else {
-		describe_death(q);
-	}
-}
-
-static void reap(struct backend_qemu *q)
-{
-	if (!q->reaped && waitpid(q->pid, &q->wait_status, 0) == q->pid) {
-		q->reaped = true;
+		q->reason = STOP_BACKEND_DIED;
+		qemu_process_describe_end(&q->process, q->stop_text, sizeof(q->stop_text));
 	}
 }
 
@@ -166,8 +124,7 @@ static void stream_read(struct backend_qemu *q, struct stream *s)
 
 	if (n > 0) {
 		q->events->output(q->ctx, stream_kind(q, s), buf, (size_t)n);
-	} else if (n == 0 || (errno != EAGAIN && errno != EINTR) ||
-		   (errno == EAGAIN && q->ended)) {
+	} else if (n == 0 || (errno != EAGAIN && errno != EINTR) || (errno == EAGAIN && q->ended)) {
 		stream_end(s);
 	}
 }
@@ -259,32 +216,14 @@ static void on_qmp(void *ctx, int fd, uint32_t events)
 	}
 }
 
-static void read_stderr(struct backend_qemu *q)
+static void on_stderr(void *ctx, int fd, uint32_t events)
 {
-	char buf[512];
-	ssize_t n;
+	struct backend_qemu *q = ctx;
 
-	while ((n = read(q->stderr_fd, buf, sizeof(buf))) > 0) {
-		size_t room = sizeof(q->stderr_text) - q->stderr_len;
-
-		if ((size_t)n > room) {
-			size_t cut = (size_t)n - room;
-
-			memmove(q->stderr_text, q->stderr_text + cut, q->stderr_len - cut);
-			q->stderr_len -= cut;
-		}
-		memcpy(q->stderr_text + q->stderr_len, buf, (size_t)n);
-		q->stderr_len += (size_t)n;
-	}
-	if (n == 0) {
+	if (!qemu_process_read_stderr(&q->process)) {
 		evloop_remove(q->stderr_source);
 		q->stderr_source = NULL;
 	}
-}
-
-static void on_stderr(void *ctx, int fd, uint32_t events)
-{
-	read_stderr(ctx);
 }
 
 static void on_exit_of_qemu(void *ctx, int fd, uint32_t events)
@@ -293,8 +232,8 @@ static void on_exit_of_qemu(void *ctx, int fd, uint32_t events)
 
 	evloop_remove(q->pid_source);
 	q->pid_source = NULL;
-	reap(q);
-	read_stderr(q);
+	qemu_process_reap(&q->process);
+	(void)qemu_process_read_stderr(&q->process);
 	if (!q->ended) {
 		/* An event may still wait behind the others. */
 		(void)!qmp_read(&q->qmp);
@@ -306,67 +245,19 @@ static void on_exit_of_qemu(void *ctx, int fd, uint32_t events)
 	drain_after_end(q);
 }
 
-/* In the child, between fork and exec: only what signal-safety(7) allows. */
-static void exec_qemu(struct backend_qemu *q, int null_fd, int error_fd, pid_t parent)
+static int spawn(struct backend_qemu *q, struct err *e)
 {
 	const int inherited[] = {q->theirs.memory, q->theirs.initrd, q->theirs.console,
 				 q->theirs.channel, q->theirs.qmp};
-	sigset_t none;
+	int r = qemu_process_start(&q->process, q->args.argv, inherited, ARRAY_SIZE(inherited), e);
 
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) {
-		_exit(127);
+	if (r == 0) {
+		close_fd(&q->theirs.initrd);
+		close_fd(&q->theirs.console);
+		close_fd(&q->theirs.channel);
+		close_fd(&q->theirs.qmp);
 	}
-	for (int sig = 1; sig < NSIG; sig++) {
-		signal(sig, SIG_DFL);
-	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(inherited); i++) {
-		if (inherited[i] >= 0) {
-			fcntl(inherited[i], F_SETFD, 0);
-		}
-	}
-	dup2(null_fd, STDIN_FILENO);
-	dup2(error_fd, STDOUT_FILENO);
-	dup2(error_fd, STDERR_FILENO);
-	execvp(q->args.argv[0], q->args.argv);
-	dprintf(STDERR_FILENO, "%s: %s", q->args.argv[0], strerror(errno));
-	_exit(127);
-}
-
-static int spawn(struct backend_qemu *q, struct err *e)
-{
-	_cleanup_close_ int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	_cleanup_close_ int error_fd = -1;
-	pid_t parent = getpid();
-	int fds[2];
-
-	if (null_fd < 0 || pipe2(fds, O_CLOEXEC) < 0) {
-		return err_errno(e, -errno, "starting QEMU");
-	}
-	q->stderr_fd = fds[0];
-	error_fd = fds[1];
-	if (fcntl(q->stderr_fd, F_SETFL, O_NONBLOCK) < 0) {
-		return err_errno(e, -errno, "starting QEMU");
-	}
-	q->pid = fork();
-	if (q->pid == 0) {
-		exec_qemu(q, null_fd, error_fd, parent);
-	}
-	if (q->pid < 0) {
-		return err_errno(e, -errno, "starting QEMU");
-	}
-	q->pid_fd = (int)syscall(SYS_pidfd_open, q->pid, 0);
-	if (q->pid_fd < 0) {
-		return err_errno(e, -errno, "pidfd_open");
-	}
-	close_fd(&q->theirs.initrd);
-	close_fd(&q->theirs.console);
-	close_fd(&q->theirs.channel);
-	close_fd(&q->theirs.qmp);
-	return 0;
+	return r;
 }
 
 static int watch(struct backend_qemu *q, struct err *e)
@@ -384,10 +275,12 @@ static int watch(struct backend_qemu *q, struct err *e)
 		r = evloop_add_fd(q->loop, q->qmp_fd, EPOLLIN, on_qmp, q, &q->qmp_source);
 	}
 	if (r == 0) {
-		r = evloop_add_fd(q->loop, q->stderr_fd, EPOLLIN, on_stderr, q, &q->stderr_source);
+		r = evloop_add_fd(q->loop, q->process.stderr_fd, EPOLLIN, on_stderr, q,
+				  &q->stderr_source);
 	}
 	if (r == 0) {
-		r = evloop_add_fd(q->loop, q->pid_fd, EPOLLIN, on_exit_of_qemu, q, &q->pid_source);
+		r = evloop_add_fd(q->loop, q->process.pid_fd, EPOLLIN, on_exit_of_qemu, q,
+				  &q->pid_source);
 	}
 	if (r == 0) {
 		r = qmp_greet(&q->qmp);
@@ -461,7 +354,7 @@ static void qemu_halt(struct backend *b)
 	struct backend_qemu *q = to_qemu(b);
 
 	q->told = true;
-	if (q->pid > 0 && !q->reaped && !q->ended) {
+	if (q->process.pid && !q->process.reaped && !q->ended) {
 		int r = qmp_command(&q->qmp, "stop", QMP_TIMEOUT_MS);
 
 		log_debug("qemu", "stop: %d", r);
@@ -486,7 +379,7 @@ static size_t qemu_registers(struct backend *b, struct backend_cpu_state *cpus, 
 	size_t n = 0;
 	char *p, *next;
 
-	if (q->reaped ||
+	if (q->process.reaped ||
 	    qmp_monitor_command(&q->qmp, "info registers -a", QMP_TIMEOUT_MS, &all) < 0) {
 		return 0;
 	}
@@ -548,9 +441,7 @@ static void qemu_suspend(struct backend *b, bool on)
 {
 	struct backend_qemu *q = to_qemu(b);
 
-	if (!q->reaped && q->pid > 0) {
-		kill(-q->pid, on ? SIGSTOP : SIGCONT);
-	}
+	qemu_process_signal(&q->process, on ? SIGSTOP : SIGCONT);
 }
 
 static void qemu_destroy(struct backend *b)
@@ -561,18 +452,13 @@ static void qemu_destroy(struct backend *b)
 	for (size_t i = 0; i < BACKEND_STREAM_COUNT; i++) {
 		close_fd(&q->streams[i].fd);
 	}
-	if (q->pid > 0 && !q->reaped) {
-		kill(q->pid, SIGKILL);
-		reap(q);
-	}
+	qemu_process_fini(&q->process);
 	close_fd(&q->theirs.memory);
 	close_fd(&q->theirs.initrd);
 	close_fd(&q->theirs.console);
 	close_fd(&q->theirs.channel);
 	close_fd(&q->theirs.qmp);
 	close_fd(&q->qmp_fd);
-	close_fd(&q->stderr_fd);
-	close_fd(&q->pid_fd);
 	qmp_fini(&q->qmp);
 	qemu_args_fini(&q->args);
 	free(q);
@@ -644,7 +530,8 @@ int backend_qemu_create(const struct backend_qemu_config *cfg, struct backend **
 	q->cfg = *cfg;
 	q->theirs = (struct qemu_fds){-1, -1, -1, -1, -1};
 	q->streams[BACKEND_CONSOLE].fd = q->streams[BACKEND_CHANNEL].fd = -1;
-	q->qmp_fd = q->stderr_fd = q->pid_fd = -1;
+	q->qmp_fd = -1;
+	qemu_process_init(&q->process);
 
 	r = make_memory(q, e);
 	if (r == 0) {

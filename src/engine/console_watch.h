@@ -15,14 +15,14 @@
 #define CONSOLE_WATCH_LINE_MAX 512 /* bytes; a longer one is cut into several */
 
 enum console_event {
-	CONSOLE_PANIC,	    /* "Kernel panic - not syncing: ..." */
+	CONSOLE_PANIC,      /* "Kernel panic - not syncing: ..." */
 	CONSOLE_PANIC_END,  /* its last line, when the kernel stays where it is */
 	CONSOLE_BOOT_PANIC, /* a panic because there is no root or no init */
-	CONSOLE_OOPS,	    /* an oops, a BUG or a general protection fault in the kernel */
-	CONSOLE_WARN,	    /* WARNING: */
-	CONSOLE_KASAN,	    /* a report of KASAN, KCSAN, KFENCE or UBSAN */
+	CONSOLE_OOPS,       /* an oops, a BUG or a general protection fault in the kernel */
+	CONSOLE_WARN,       /* WARNING: */
+	CONSOLE_KASAN,      /* a report of KASAN, KCSAN, KFENCE or UBSAN */
 	CONSOLE_LOCKDEP,    /* a report of lockdep, or of RCU's checks */
-	CONSOLE_HALTED,	    /* "reboot: System halted" */
+	CONSOLE_HALTED,     /* "reboot: System halted" */
 	CONSOLE_POWER_DOWN, /* "reboot: Power down" */
 	CONSOLE_RESTART,    /* "reboot: Restarting system" */
 };

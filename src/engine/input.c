@@ -110,8 +110,12 @@ int input_init(struct input *in, struct evloop *loop, int fd,
 {
 	int r;
 
-	*in = (struct input){.loop = loop, .fd = fd, .terminal = isatty(fd), .send = send,
-			     .quit = quit, .ctx = ctx};
+	*in = (struct input){.loop = loop,
+			     .fd = fd,
+			     .terminal = isatty(fd),
+			     .send = send,
+			     .quit = quit,
+			     .ctx = ctx};
 	r = evloop_add_timer(loop, on_retry, in, &in->retry);
 	if (r < 0) {
 		return r;

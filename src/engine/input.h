@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the user types, or a file or pipe on stdin, on its way to the guest's console. Whatever stdin
- * is, reading it neither spins nor stops the program. Ctrl-A is the escape on a terminal: then 'x'
- * ends the run, and Ctrl-A sends one to the guest.
+ * What the user types, or a file or pipe on stdin, on its way to the guest's console. Whatever
+ * stdin is, reading it neither spins nor stops the program. Ctrl-A is the escape on a terminal:
+ * then 'x' ends the run, and Ctrl-A sends one to the guest.
  */
 #ifndef ENGINE_INPUT_H
 #define ENGINE_INPUT_H

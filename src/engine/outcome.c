@@ -98,12 +98,9 @@ static bool decide_clock(const struct outcome_facts *f, struct outcome *o)
 static void decide_stop(const struct outcome_facts *f, struct outcome *o)
 {
 	static const char *const how[] = {
-		[STOP_NONE] = "fell silent",
-		[STOP_EXIT_PORT] = "wrote the exit port",
-		[STOP_RESET] = "reset itself",
-		[STOP_POWER_OFF] = "switched itself off",
-		[STOP_HALTED] = "halted",
-		[STOP_SPIN] = "spins",
+		[STOP_NONE] = "fell silent",   [STOP_EXIT_PORT] = "wrote the exit port",
+		[STOP_RESET] = "reset itself", [STOP_POWER_OFF] = "switched itself off",
+		[STOP_HALTED] = "halted",      [STOP_SPIN] = "spins",
 	};
 	const char *detail = f->stop_text[0] ? ": " : "";
 
@@ -151,9 +148,9 @@ static void decide_stop(const struct outcome_facts *f, struct outcome *o)
  * @f: all that is known about it
  * @ret: set
  *
- * In this order: what ended us from outside, what the guest said, our clocks, how the machine ended.
- * So a panic is a panic although the kernel resets the machine after it, and a command's status
- * stands although the machine did not go down cleanly.
+ * In this order: what ended us from outside, what the guest said, our clocks, how the machine
+ * ended. So a panic is a panic although the kernel resets the machine after it, and a command's
+ * status stands although the machine did not go down cleanly.
  */
 void outcome_decide(const struct outcome_facts *f, struct outcome *ret)
 {
@@ -172,12 +169,12 @@ void outcome_decide(const struct outcome_facts *f, struct outcome *ret)
 const char *outcome_kind_name(enum outcome_kind k)
 {
 	static const char *const names[] = {
-		[OUTCOME_KIND_EXIT] = "exit",	       [OUTCOME_KIND_PANIC] = "panic",
-		[OUTCOME_KIND_OOPS] = "oops",	       [OUTCOME_KIND_BOOT] = "boot",
-		[OUTCOME_KIND_HANG] = "hang",	       [OUTCOME_KIND_TIMEOUT] = "timeout",
+		[OUTCOME_KIND_EXIT] = "exit",          [OUTCOME_KIND_PANIC] = "panic",
+		[OUTCOME_KIND_OOPS] = "oops",          [OUTCOME_KIND_BOOT] = "boot",
+		[OUTCOME_KIND_HANG] = "hang",          [OUTCOME_KIND_TIMEOUT] = "timeout",
 		[OUTCOME_KIND_NO_STATUS] = "nostatus", [OUTCOME_KIND_KVM_ERROR] = "kvmerror",
 		[OUTCOME_KIND_NO_KVM] = "nokvm",       [OUTCOME_KIND_INTERNAL] = "internal",
-		[OUTCOME_KIND_USAGE] = "usage",	       [OUTCOME_KIND_OUTPUT] = "output",
+		[OUTCOME_KIND_USAGE] = "usage",        [OUTCOME_KIND_OUTPUT] = "output",
 		[OUTCOME_KIND_SIGNAL] = "signal",
 	};
 

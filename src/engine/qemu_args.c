@@ -90,13 +90,15 @@ static void add_machine(struct qemu_args *a, const struct backend_qemu_config *c
 {
 	const struct backend_config *c = &cfg->common;
 
-	/* Without ACPI tables the kernel has less to read, and a power-off is a halt: both are seen. */
+	/* Without ACPI tables the kernel has less to read, and a power-off is a halt: both are
+	 * seen. */
 	add(a, "-machine");
 	add(a, "microvm,acpi=off,isa-serial=on,pit=on,pic=on,rtc=on,memory-backend=ram");
 	add(a, "-accel");
 	add(a, "tcg");
 	add(a, "-cpu");
-	/* Shadow paging in the lab cannot do five levels (QEMU 7.2), and no guest of ours uses them. */
+	/* Shadow paging in the lab cannot do five levels (QEMU 7.2), and no guest of ours uses
+	 * them. */
 	add(a, "max,-la57");
 	add(a, "-smp");
 	add(a, "%u", c->cpus);

@@ -422,7 +422,8 @@ static void read_calltime(struct session *s)
 	if (!s->results.calltime_bytes) {
 		return;
 	}
-	r = calltime_load(read_guest, s->backend, s->results.calltime_gpa, s->results.calltime_bytes, &c, &e);
+	r = calltime_load(read_guest, s->backend, s->results.calltime_gpa,
+			  s->results.calltime_bytes, &c, &e);
 	if (r == 0) {
 		r = calltime_to_json(c, &s->record->calltime);
 	}
@@ -509,9 +510,8 @@ static int start(struct session *s, struct err *e)
  * terminal. Failures are reported on stderr. After a success the backend has ended but its memory
  * can still be read.
  *
- * Return: 0 when the run came to an outcome, of whatever kind; else the negative errno of what could
- * not be set up.
- * Context: the main thread, which becomes the event loop's.
+ * Return: 0 when the run came to an outcome, of whatever kind; else the negative errno of what
+ * could not be set up. Context: the main thread, which becomes the event loop's.
  */
 int session_run(const struct session_config *cfg, struct record_boot *record, struct outcome *ret,
 		struct err *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One boot from start to verdict: drives a backend, brings the guest's output to its places, watches
- * the console and the clocks, and at the end judges, reports and fills in the record.
+ * One boot from start to verdict: drives a backend, brings the guest's output to its places,
+ * watches the console and the clocks, and at the end judges, reports and fills in the record.
  */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
@@ -16,22 +16,22 @@
 #include "samples/record.h"
 
 /* What --fail-on names, as bits. */
-#define SESSION_FAIL_ON_OOPS	(1U << 0)
-#define SESSION_FAIL_ON_WARN	(1U << 1)
-#define SESSION_FAIL_ON_KASAN	(1U << 2)
+#define SESSION_FAIL_ON_OOPS    (1U << 0)
+#define SESSION_FAIL_ON_WARN    (1U << 1)
+#define SESSION_FAIL_ON_KASAN   (1U << 2)
 #define SESSION_FAIL_ON_LOCKDEP (1U << 3)
 
 struct session_config {
-	struct backend *backend; /* created, not started; stays the caller's */
-	const char *kernel_path; /* for the names of addresses */
-	bool job;		 /* an agent runs a job: its streams go to stdout and stderr */
-	int console_fd;		 /* where the guest's console goes to; -1: it is only kept */
+	struct backend *backend;  /* created, not started; stays the caller's */
+	const char *kernel_path;  /* for the names of addresses */
+	bool job;                 /* an agent runs a job: its streams go to stdout and stderr */
+	int console_fd;           /* where the guest's console goes to; -1: it is only kept */
 	const char *console_name; /* what messages call it */
-	int input_fd;		 /* what is typed into the console; -1: nothing */
-	uint64_t timeout_ns;	 /* for all of it; 0: none */
+	int input_fd;             /* what is typed into the console; -1: nothing */
+	uint64_t timeout_ns;      /* for all of it; 0: none */
 	uint64_t boot_timeout_ns; /* until user space; 0: none */
-	unsigned int fail_on;	 /* SESSION_FAIL_ON_* */
-	uint64_t exec_ns;	 /* monotonic: when the program was started */
+	unsigned int fail_on;     /* SESSION_FAIL_ON_* */
+	uint64_t exec_ns;         /* monotonic: when the program was started */
 };
 
 int session_run(const struct session_config *cfg, struct record_boot *record, struct outcome *ret,

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/evloop.h"
 
-#define SINK_FULL_BYTES	 (256U << 10) /* above it, the source is to be stopped */
+#define SINK_FULL_BYTES  (256U << 10) /* above it, the source is to be stopped */
 #define SINK_EMPTY_BYTES (64U << 10)  /* below it, the source may go on */
 
 struct sink {
@@ -23,7 +23,7 @@ struct sink {
 	struct evloop_source *source; /* while bytes wait */
 	char *data;
 	size_t start, len, room;
-	int error; /* the negative errno that ended it, or 0 */
+	int error;                                  /* the negative errno that ended it, or 0 */
 	void (*changed)(void *ctx, struct sink *s); /* it drained, or failed */
 	void *ctx;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names for addresses of the guest kernel, from the symbol table of the very file that was booted. */
+/* Names for addresses of the guest kernel, from the symbol table of the very file that was booted.
+ */
 #ifndef ENGINE_SYMBOLS_H
 #define ENGINE_SYMBOLS_H
 

@@ -13,8 +13,10 @@
 #include "base/text.h"
 
 static const char *const phase_names[RECORD_PHASE_COUNT] = {
-	[RECORD_LOAD] = "load",		      [RECORD_FIRST_RUN] = "first_run",
-	[RECORD_KERNEL_MARK] = "kernel_mark", [RECORD_USER_MARK] = "user_mark",
+	[RECORD_LOAD] = "load",
+	[RECORD_FIRST_RUN] = "first_run",
+	[RECORD_KERNEL_MARK] = "kernel_mark",
+	[RECORD_USER_MARK] = "user_mark",
 	[RECORD_EXIT] = "exit",
 };
 
@@ -149,13 +151,13 @@ static json_t *windows_to_json(const struct record_boot *r)
 	for (size_t i = 0; i < r->window_count; i++) {
 		const struct record_window *w = &r->windows[i];
 
-		json_array_append_new(
-			windows,
-			json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}", "open_tsc",
-				  (json_int_t)w->open_tsc, "exits", (json_int_t)w->exits,
-				  "kvm_exits", number_or_null(w->kvm_exits), "irqs",
-				  number_or_null(w->irqs), "steal_ns", number_or_null(w->steal_ns),
-				  "nivcsw", number_or_null(w->nivcsw)));
+		json_array_append_new(windows, json_pack("{s:I, s:I, s:o, s:o, s:o, s:o}",
+							 "open_tsc", (json_int_t)w->open_tsc,
+							 "exits", (json_int_t)w->exits, "kvm_exits",
+							 number_or_null(w->kvm_exits), "irqs",
+							 number_or_null(w->irqs), "steal_ns",
+							 number_or_null(w->steal_ns), "nivcsw",
+							 number_or_null(w->nivcsw)));
 	}
 	return windows;
 }

@@ -22,11 +22,11 @@
 #define RECORD_NEVER UINT64_MAX
 
 enum record_phase {
-	RECORD_LOAD,	    /* the guest's memory holds kernel and initrd */
+	RECORD_LOAD,        /* the guest's memory holds kernel and initrd */
 	RECORD_FIRST_RUN,   /* the first KVM_RUN, or QEMU's start */
 	RECORD_KERNEL_MARK, /* the kernel's first instructions */
 	RECORD_USER_MARK,   /* the guest's user space */
-	RECORD_EXIT,	    /* the guest ended */
+	RECORD_EXIT,        /* the guest ended */
 	RECORD_PHASE_COUNT,
 };
 
@@ -57,7 +57,7 @@ struct record_boot {
 	json_t *kvm;  /* {"api":12,"caps":{...}}, or NULL */
 	json_t *qemu; /* {"version":...,"argv":[...]}, or NULL */
 
-	uint64_t phase_ns[RECORD_PHASE_COUNT]; /* since exec; RECORD_NEVER: not seen */
+	uint64_t phase_ns[RECORD_PHASE_COUNT];     /* since exec; RECORD_NEVER: not seen */
 	uint64_t user_mark_ticks, user_mark_exits; /* at the user mark; RECORD_NEVER: not known */
 
 	uint64_t exits_total, exits_user_ns;
@@ -67,7 +67,7 @@ struct record_boot {
 	struct record_window *windows;
 	size_t window_count;
 
-	json_t *guest;	      /* array: the lines of the results stream */
+	json_t *guest;        /* array: the lines of the results stream */
 	json_t *calltime;     /* or NULL */
 	json_t *console_tail; /* array of strings, or NULL */
 

@@ -32,7 +32,8 @@ static void a_guests_status_from_240_becomes_239_and_the_true_one_is_kept(void *
 	static const int given[] = {240, 255, 256, 100000, -1};
 
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
-		judge((struct outcome_facts){.job = true, .exit_seen = true,
+		judge((struct outcome_facts){.job = true,
+					     .exit_seen = true,
 					     .exit_status = given[i]},
 		      239, OUTCOME_KIND_EXIT);
 		assert_int_equal(o.guest_status, given[i]);
@@ -43,9 +44,10 @@ static void a_command_ended_by_a_signal_is_told_as_the_shell_tells_it(void **sta
 {
 	judge((struct outcome_facts){.job = true, .exit_seen = true, .exit_signal = SIGSEGV},
 	      128 + SIGSEGV, OUTCOME_KIND_EXIT);
-	judge((struct outcome_facts){.job = true, .exit_seen = true, .exit_signal = SIGKILL,
-				     .exit_status = 137},
-	      137, OUTCOME_KIND_EXIT);
+	judge(
+		(struct outcome_facts){
+			.job = true, .exit_seen = true, .exit_signal = SIGKILL, .exit_status = 137},
+		137, OUTCOME_KIND_EXIT);
 	assert_non_null(strstr(o.text, "signal 9"));
 }
 
@@ -55,7 +57,9 @@ static void a_panic_is_240_however_the_machine_ended(void **state)
 						 STOP_HALTED, STOP_SPIN};
 
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++) {
-		judge((struct outcome_facts){.job = true, .panic_seen = true, .stop = stops[i],
+		judge((struct outcome_facts){.job = true,
+					     .panic_seen = true,
+					     .stop = stops[i],
 					     .console_text = "Kernel panic - not syncing: x"},
 		      240, OUTCOME_KIND_PANIC);
 		assert_true(o.report);
@@ -71,11 +75,14 @@ static void a_missing_root_or_init_is_242(void **state)
 
 static void the_clocks_are_242_and_244(void **state)
 {
-	judge((struct outcome_facts){.job = true, .boot_timed_out = true,
+	judge((struct outcome_facts){.job = true,
+				     .boot_timed_out = true,
 				     .timeout_ns = NS_PER_SEC / 2},
 	      242, OUTCOME_KIND_BOOT);
 	assert_non_null(strstr(o.text, "0.5 s of --boot-timeout"));
-	judge((struct outcome_facts){.job = true, .user_seen = true, .timed_out = true,
+	judge((struct outcome_facts){.job = true,
+				     .user_seen = true,
+				     .timed_out = true,
 				     .timeout_ns = 5 * NS_PER_SEC},
 	      244, OUTCOME_KIND_TIMEOUT);
 	assert_non_null(strstr(o.text, "5 s of --timeout"));
@@ -84,9 +91,10 @@ static void the_clocks_are_242_and_244(void **state)
 
 static void a_status_stands_although_the_clock_ran_out_after_it(void **state)
 {
-	judge((struct outcome_facts){.job = true, .exit_seen = true, .exit_status = 3,
-				     .timed_out = true},
-	      3, OUTCOME_KIND_EXIT);
+	judge(
+		(struct outcome_facts){
+			.job = true, .exit_seen = true, .exit_status = 3, .timed_out = true},
+		3, OUTCOME_KIND_EXIT);
 }
 
 static void an_oops_that_fail_on_names_is_241_whatever_the_command_said(void **state)
@@ -134,7 +142,8 @@ static void the_machines_own_errors_are_246_and_248(void **state)
 {
 	judge((struct outcome_facts){.job = true, .stop = STOP_TRIPLE_FAULT}, 246,
 	      OUTCOME_KIND_KVM_ERROR);
-	judge((struct outcome_facts){.job = true, .stop = STOP_KVM_ERROR,
+	judge((struct outcome_facts){.job = true,
+				     .stop = STOP_KVM_ERROR,
 				     .stop_text = "suberror 1"},
 	      246, OUTCOME_KIND_KVM_ERROR);
 	assert_non_null(strstr(o.text, "suberror 1"));
@@ -145,9 +154,10 @@ static void the_machines_own_errors_are_246_and_248(void **state)
 
 static void our_own_end_by_a_signal_comes_before_all(void **state)
 {
-	judge((struct outcome_facts){.job = true, .signal = SIGTERM, .panic_seen = true,
-				     .exit_seen = true},
-	      128 + SIGTERM, OUTCOME_KIND_SIGNAL);
+	judge(
+		(struct outcome_facts){
+			.job = true, .signal = SIGTERM, .panic_seen = true, .exit_seen = true},
+		128 + SIGTERM, OUTCOME_KIND_SIGNAL);
 	assert_false(o.report);
 }
 

@@ -16,9 +16,10 @@ static json_t *at(json_t *j, const char *a, const char *b)
 
 static void an_empty_record_has_every_key_and_nulls_for_what_was_not_seen(void **state)
 {
-	static const char *const keys[] = {
-		"schema_version", "type",  "provenance", "phases_ns",	 "marks",  "exits",
-		"kvm_stats",	  "guest", "calltime",	 "console_tail", "windows", "outcome"};
+	static const char *const keys[] = {"schema_version", "type",    "provenance",
+					   "phases_ns",      "marks",   "exits",
+					   "kvm_stats",      "guest",   "calltime",
+					   "console_tail",   "windows", "outcome"};
 	struct record_boot r;
 	json_t *j;
 
