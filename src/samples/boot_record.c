@@ -181,7 +181,6 @@ static int parse_batches(struct boot_bench *b, const json_t *line, const struct 
 {
 	const json_t *ticks = json_object_get(line, "ticks");
 	const json_t *empty = json_object_get(line, "empty");
-	uint64_t calls = 0;
 	uint64_t window0 = 0;
 	int r;
 
@@ -192,8 +191,8 @@ static int parse_batches(struct boot_bench *b, const json_t *line, const struct 
 		return err_set(e, -EBADMSG, "%zu batches: at most %u are accepted",
 			       json_array_size(ticks), BOOT_BATCHES_MAX);
 	}
-	r = get_count(line, "calls", &calls, e);
-	if (r == 0 && calls == 0) {
+	r = get_count(line, "calls", &b->calls, e);
+	if (r == 0 && b->calls == 0) {
 		r = err_set(e, -EBADMSG, "'calls' is missing or 0");
 	}
 	if (r == 0) {
@@ -217,7 +216,7 @@ static int parse_batches(struct boot_bench *b, const json_t *line, const struct 
 			r = get_element(empty, "empty", i, &off, e);
 		}
 		if (r == 0) {
-			b->units[i] = (t - off) / (double)calls / (double)ticks_per_unit;
+			b->units[i] = (t - off) / (double)b->calls / (double)ticks_per_unit;
 		}
 	}
 	if (r == 0) {
@@ -388,8 +387,9 @@ static int parse_provenance(struct boot_record *rec, const json_t *p, struct err
 	rec->host_cpu = copy_text(host, "cpu");
 	rec->host_kernel = copy_text(host, "kernel");
 	rec->backend = copy_text(p, "backend");
+	rec->qemu_version = copy_text(json_object_get(p, "qemu"), "version");
 	if (!rec->ringside_version || !rec->kernel_sha256 || !rec->kernel_version ||
-	    !rec->host_cpu || !rec->host_kernel || !rec->backend) {
+	    !rec->host_cpu || !rec->host_kernel || !rec->backend || !rec->qemu_version) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	if (name) {
@@ -403,6 +403,25 @@ static int parse_provenance(struct boot_record *rec, const json_t *p, struct err
 		rec->ticks_per_unit = 1;
 	}
 	return r;
+}
+
+/* What a comparison puts before the keys of a record. */
+static int parse_place(struct boot_record *rec, const json_t *root, struct err *e)
+{
+	const char *arm = json_string_value(json_object_get(root, "arm"));
+	uint64_t slot, block;
+	int r = get_count(root, "slot", &slot, e);
+
+	if (r == 0) {
+		r = get_count(root, "block", &block, e);
+	}
+	if (r < 0) {
+		return r;
+	}
+	rec->slot = json_object_get(root, "slot") ? (int64_t)slot : BOOT_NO_SLOT;
+	rec->block = (int64_t)block;
+	rec->arm = arm ? *arm : '\0';
+	return 0;
 }
 
 static int parse_root(struct boot_record *rec, const json_t *root, struct err *e)
@@ -440,7 +459,10 @@ static int parse_root(struct boot_record *rec, const json_t *root, struct err *e
 	if (!rec->outcome_kind || !rec->outcome_text || !rec->console_tail) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	r = parse_provenance(rec, json_object_get(root, "provenance"), e);
+	r = parse_place(rec, root, e);
+	if (r == 0) {
+		r = parse_provenance(rec, json_object_get(root, "provenance"), e);
+	}
 	return r < 0 ? r : parse_benches(rec, root, e);
 }
 
@@ -507,6 +529,7 @@ void boot_record_destroy(struct boot_record *r)
 	free(r->host_cpu);
 	free(r->host_kernel);
 	free(r->backend);
+	free(r->qemu_version);
 	free(r);
 }
 
@@ -526,24 +549,4 @@ const struct boot_bench *boot_record_find(const struct boot_record *r, const cha
 		}
 	}
 	return NULL;
-}
-
-/**
- * boot_record_is_whole() - whether the guest ran to its end and every benchmark has numbers
- * @r: the record
- *
- * Return: true when it did.
- * Context: any thread.
- */
-bool boot_record_is_whole(const struct boot_record *r)
-{
-	if (r->status != 0 || strcmp(r->outcome_kind, "exit") != 0) {
-		return false;
-	}
-	for (size_t i = 0; i < r->bench_count; i++) {
-		if (r->benches[i].error && !r->benches[i].is_probe) {
-			return false;
-		}
-	}
-	return true;
 }

@@ -37,12 +37,20 @@ struct boot_bench {
 	char *error;    /* why it has no numbers; all below is empty then */
 	bool is_probe;
 	uint64_t samples;   /* of a probe */
+	uint64_t calls;     /* in a batch; 0 for a probe */
 	size_t batch_count; /* of a probe: 1 */
 	double *units;      /* per call, one number a batch, the empty loop subtracted */
 	uint8_t *dirty;     /* one mask a batch */
 };
 
+/* Where in a comparison a boot belongs; slot is BOOT_NO_SLOT outside of one. */
+#define BOOT_NO_SLOT (-1)
+
 struct boot_record {
+	int64_t slot;  /* number of the boot in the schedule, from 0 */
+	int64_t block; /* from 0 */
+	char arm;      /* 'a' or 'b' */
+
 	char *outcome_kind; /* "exit", "panic", "timeout", ... */
 	char *outcome_text; /* may be empty */
 	int64_t status;     /* 0 to 255, as 'ringside run' ended */
@@ -58,6 +66,7 @@ struct boot_record {
 	char *host_cpu;
 	char *host_kernel;
 	char *backend;
+	char *qemu_version;
 
 	size_t bench_count;
 	struct boot_bench *benches;
@@ -69,6 +78,5 @@ void boot_record_destroy(struct boot_record *r);
 DEFINE_CLEANUP(struct boot_record *, boot_record_destroy)
 
 const struct boot_bench *boot_record_find(const struct boot_record *r, const char *name);
-bool boot_record_is_whole(const struct boot_record *r);
 
 #endif
