@@ -12,7 +12,9 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *about;
 } commands[] = {
+	{"compare", cmd_compare, "boot two arms alternately, and say which one is faster"},
 	{"doctor", cmd_doctor, "look at this machine: what works on it, what it lacks"},
+	{"report", cmd_report, "print the report of a comparison's results file"},
 	{"run", cmd_run, "boot a kernel, or run a command in a guest"},
 };
 

@@ -75,7 +75,7 @@ static void on_tick(void *ctx)
 {
 	struct running *c = ctx;
 
-	c->req->tick(c->req->ctx, clock_now_ns(&clock_monotonic) - c->start_ns);
+	c->req->tick(c->req->ctx);
 }
 
 /* Takes what the pipe holds now. True while more may come. */

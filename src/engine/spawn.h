@@ -43,8 +43,8 @@ struct spawn_request {
 	char *const *argv;
 	const void *input; /* what SPAWN_INPUT_FD holds */
 	size_t input_len;
-	uint64_t timeout_ns;                          /* 0: none */
-	void (*tick)(void *ctx, uint64_t elapsed_ns); /* called about once a second, or NULL */
+	uint64_t timeout_ns;     /* 0: none */
+	void (*tick)(void *ctx); /* called once a second, or NULL */
 	void *ctx;
 };
 

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ringside compare: plan, boot, report. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/compare_options.h"
+#include "cli/helpers.h"
+#include "cli/options.h"
+#include "cli/print_report.h"
+#include "cli/status.h"
+#include "engine/compare.h"
+#include "engine/outcome.h"
+#include "samples/record.h"
+#include "samples/results.h"
+
+#define SELF "/proc/self/exe"
+
+/* Lines of the guest's console that are shown when its boots fail. */
+#define TAIL_LINES 12
+
+struct context {
+	struct compare_options o;
+	struct comparison c;
+	char kernel_path[ARM_COUNT][PATH_MAX];
+	struct results *results;
+};
+
+/* Finds the kernels of a plan. Their hashes are filled in, or must be what they are already. */
+static int find_kernels(struct context *x, struct plan *p, struct err *e)
+{
+	for (int arm = 0; arm < ARM_COUNT; arm++) {
+		struct plan_arm *a = &p->arms[arm];
+		_cleanup_free_ char *sha256 = NULL;
+		int r = cli_find_kernel(a->arm.kernel, x->kernel_path[arm], PATH_MAX, e);
+
+		if (r < 0) {
+			err_prefix(e, "--%s", arm_name((enum arm_id)arm));
+			return r;
+		}
+		if (arm == ARM_B && strcmp(x->kernel_path[ARM_A], x->kernel_path[ARM_B]) == 0 &&
+		    !*a->sha256) {
+			memcpy(a->sha256, p->arms[ARM_A].sha256, sizeof(a->sha256));
+			continue;
+		}
+		r = record_file_sha256(x->kernel_path[arm], &sha256, e);
+		if (r < 0) {
+			return r;
+		}
+		if (*a->sha256 && strcmp(a->sha256, sha256) != 0) {
+			return err_set(e, -EXDEV,
+				       "%s was changed since the comparison began: its SHA-256 is "
+				       "%.16s..., planned was %.16s...",
+				       x->kernel_path[arm], sha256, a->sha256);
+		}
+		snprintf(a->sha256, sizeof(a->sha256), "%s", sha256);
+	}
+	return 0;
+}
+
+static int make_parents(const char *path, struct err *e)
+{
+	_cleanup_free_ char *p = strdup(path);
+
+	if (!p) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(p, 0777) < 0 && errno != EEXIST) {
+			return err_errno(e, -errno, "%s", p);
+		}
+		*slash = '/';
+	}
+	return 0;
+}
+
+static int default_path(const char *plan_text, char *ret, size_t len, struct err *e)
+{
+	char dir[PATH_MAX];
+	char key[17];
+	int r = cli_cache_dir(dir, sizeof(dir), e);
+
+	if (r < 0) {
+		return r;
+	}
+	plan_key(plan_text, key, sizeof(key));
+	if (snprintf(ret, len, "%s/results/%s.ndjson", dir, key) >= (int)len) {
+		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", dir);
+	}
+	return make_parents(ret, e);
+}
+
+struct reading {
+	struct comparison found;
+	const char *plan_text; /* that it must be of, or NULL */
+};
+
+/* A file of another plan is refused by its first line, before anything in it is touched. */
+static int on_line(void *ctx, size_t line, const char *text, size_t len, struct err *e)
+{
+	struct reading *reading = ctx;
+	int r = comparison_add_line(&reading->found, text, len, e);
+
+	return r == 0 && line == 1 && reading->plan_text
+		       ? plan_check_same(reading->plan_text, text, e)
+		       : r;
+}
+
+/* Opens the results of 'plan_text' (NULL: of whatever plan is in the file) to go on with them. */
+static int reopen(struct context *x, const char *path, const char *plan_text, struct err *e)
+{
+	struct reading reading = {.plan_text = plan_text};
+	struct results_scan scan;
+	int r = results_reopen(path, on_line, &reading, &x->results, &scan, e);
+
+	if (r == 0 && !reading.found.plan_text && !plan_text) {
+		r = err_set(e, -ENODATA, "%s: there is no plan in it to go on with", path);
+	}
+	if (r < 0) {
+		comparison_fini(&reading.found);
+		return r;
+	}
+	if (scan.dropped > 0) {
+		log_warn("%s: the last record was cut off after %" PRIu64 " bytes, and is dropped",
+			 path, scan.dropped);
+	}
+	if (reading.found.plan_text) {
+		comparison_fini(&x->c);
+		x->c = reading.found;
+		log_info("%s: going on after %zu of %zu boots", path, x->c.done,
+			 x->c.plan.boot_count);
+		return 0;
+	}
+	/* Its writer was stopped before even the plan was whole. */
+	return results_append(x->results, plan_text, strlen(plan_text), e);
+}
+
+static int open_results(struct context *x, struct err *e)
+{
+	const char *text = x->c.plan_text;
+	char path[PATH_MAX];
+	int r = 0;
+
+	if (x->o.results) {
+		snprintf(path, sizeof(path), "%s", x->o.results);
+	} else {
+		r = default_path(text, path, sizeof(path), e);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (x->o.resume) {
+		r = reopen(x, path, text, e);
+		if (r != -ENOENT || !text) {
+			return r;
+		}
+		log_info("%s: not begun yet", path);
+	}
+	r = results_create(path, &x->results, e);
+	return r < 0 ? r : results_append(x->results, text, strlen(text), e);
+}
+
+/* From the words to a comparison with its results file open and its kernels found. */
+static int prepare(struct context *x, struct err *e)
+{
+	struct plan p = {0};
+	int r;
+
+	if (!compare_options_has_plan(&x->o)) {
+		r = open_results(x, e);
+		return r < 0 ? r : find_kernels(x, &x->c.plan, e);
+	}
+	r = compare_options_plan(&x->o, &p, e);
+	if (r == 0) {
+		r = find_kernels(x, &p, e);
+	}
+	if (r == 0) {
+		r = comparison_set_plan(&x->c, &p, e);
+	}
+	plan_fini(&p);
+	return r < 0 ? r : open_results(x, e);
+}
+
+/* The end of what the guest of the last failed boot said. */
+static void show_console(const struct comparison *c)
+{
+	const struct boot_record *last = NULL;
+	const char *p;
+	int lines = 0;
+
+	for (size_t i = 0; i < c->plan.boot_count; i++) {
+		char why[COMPARISON_WHY_MAX];
+
+		if (c->boots[i] &&
+		    comparison_judge(c, c->boots[i], why, sizeof(why)) != BOOT_WHOLE) {
+			last = c->boots[i];
+		}
+	}
+	if (!last || !*last->console_tail) {
+		return;
+	}
+	for (p = last->console_tail + strlen(last->console_tail); p > last->console_tail; p--) {
+		lines += p[-1] == '\n';
+		if (lines == TAIL_LINES) {
+			break;
+		}
+	}
+	fprintf(stderr, "The last lines of the last failed boot's console:\n%s\n", p);
+}
+
+static void say_how_to_go_on(const struct context *x)
+{
+	log_info("%zu of %zu boots are recorded; go on with: ringside compare --resume --results "
+		 "%s",
+		 x->c.done, x->c.plan.boot_count, results_path(x->results));
+}
+
+static int boot_all(struct context *x)
+{
+	struct progress progress;
+	struct compare_request req = {
+		.program = x->c.plan.runner ? x->c.plan.runner : SELF,
+		.kernel_path = {x->kernel_path[ARM_A], x->kernel_path[ARM_B]},
+		.results = x->results,
+		.progress = &progress,
+	};
+	struct err e = ERR_INIT;
+	enum compare_end end;
+	int signal = 0;
+
+	progress_init(&progress, STDERR_FILENO, isatty(STDERR_FILENO), x->c.plan.boot_count,
+		      x->c.done, &clock_monotonic);
+	if (compare_boots(&x->c, &req, &end, &signal, &e) < 0) {
+		log_error("%s", e.text);
+		say_how_to_go_on(x);
+		return STATUS_ENVIRONMENT;
+	}
+	switch (end) {
+	case COMPARE_INTERRUPTED:
+		log_warn("stopped by %s", strsignal(signal));
+		say_how_to_go_on(x);
+		return OUTCOME_SIGNAL_BASE + signal;
+	case COMPARE_NO_BOOT:
+		log_error("%s", e.text);
+		say_how_to_go_on(x);
+		return STATUS_ENVIRONMENT;
+	case COMPARE_GUEST_FAILED:
+		log_error("%zu boots failed, so the comparison ends here, undecided; its records "
+			  "are in %s",
+			  x->c.failed, results_path(x->results));
+		show_console(&x->c);
+		return STATUS_INCONCLUSIVE;
+	case COMPARE_COMPLETE:
+		break;
+	}
+	log_info("every record is in %s", results_path(x->results));
+	return print_report(&x->c, x->o.json);
+}
+
+/**
+ * cmd_compare() - "ringside compare"
+ * @argc: number of words, the command's name first
+ * @argv: the words
+ *
+ * Return: the exit status.
+ * Context: main thread.
+ */
+int cmd_compare(int argc, char **argv)
+{
+	struct context *x = calloc(1, sizeof(*x));
+	struct err e = ERR_INIT;
+	int status;
+	int r = x ? compare_options_parse(&x->o, argc, argv, &e)
+		  : err_set(&e, -ENOMEM, "no memory");
+
+	if (r == OPT_SHOWN_HELP) {
+		status = STATUS_OK;
+	} else if (r < 0) {
+		log_error("%s", e.text);
+		status = STATUS_USAGE;
+	} else {
+		r = prepare(x, &e);
+		if (r < 0) {
+			log_error("%s", e.text);
+			status = r == -EINVAL ? STATUS_USAGE : STATUS_ENVIRONMENT;
+		} else {
+			status = boot_all(x);
+		}
+	}
+	if (x) {
+		comparison_fini(&x->c);
+		results_close(x->results);
+		free(x);
+	}
+	return status;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See compare_options.h. Main thread, before anything else is started. */
+#include "cli/compare_options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/class_detect.h"
+#include "cli/options.h"
+#include "samples/class.h"
+
+#define NOT_GIVEN UINT64_MAX
+
+/* What QEMU's guest time runs at when instructions are counted and nothing else was asked for. */
+#define ICOUNT_DEFAULT 3
+
+static int check(const struct compare_options *o, struct err *e)
+{
+	if (o->resume && !o->a && !o->b && !o->bench) {
+		return o->results ? 0
+				  : err_set(e, -EINVAL,
+					    "--resume: name the file to go on with by "
+					    "--results, or give --a, --b, --bench and "
+					    "--seed again");
+	}
+	if (!o->a) {
+		return err_set(e, -EINVAL,
+			       "--a is missing: the arm to compare with, "
+			       "KERNEL[,append=TEXT]...");
+	}
+	if (!o->b && !o->aa) {
+		return err_set(e, -EINVAL,
+			       "--b is missing: the arm to judge, "
+			       "KERNEL[,append=TEXT]... (or --aa to compare A with "
+			       "itself)");
+	}
+	if (o->b && o->aa) {
+		return err_set(e, -EINVAL, "--aa compares --a with itself: leave out --b");
+	}
+	if (!o->bench) {
+		return err_set(e, -EINVAL,
+			       "--bench is missing: what to measure, such as "
+			       "syscall,ctxsw");
+	}
+	if (o->icount != NOT_GIVEN && strcmp(o->backend, "kvm") == 0) {
+		return err_set(e, -EINVAL, "--icount is QEMU's: it needs --backend qemu");
+	}
+	if (o->resume && !o->results && o->seed == NOT_GIVEN) {
+		return err_set(e, -EINVAL,
+			       "--resume: which comparison? Give its --results file or "
+			       "its --seed");
+	}
+	return 0;
+}
+
+/**
+ * compare_options_parse() - read the command line of "ringside compare"
+ * @o: set; points into @argv
+ * @argc: number of words, the command's name first
+ * @argv: the words
+ * @e: set on failure
+ *
+ * Return: 0, OPT_SHOWN_HELP, or -EINVAL.
+ * Context: main thread.
+ */
+int compare_options_parse(struct compare_options *o, int argc, char **argv, struct err *e)
+{
+	const struct opt_row rows[] = {
+		{OPT_GROUP, .help = "What is compared"},
+		{OPT_STRING, "a", 'a', &o->a, .arg = "ARM",
+		 .help = "the arm to compare with: KERNEL[,append=TEXT]..., where KERNEL is a file "
+			 "or an image of the cache; a comma inside a value is written \\,"},
+		{OPT_STRING, "b", 'b', &o->b, .arg = "ARM", .help = "the arm to judge"},
+		{OPT_FLAG, "aa", 0, &o->aa,
+		 .help = "compare A with itself, to see what this machine makes of no difference"},
+		{OPT_STRING, "bench", 0, &o->bench, .arg = "LIST",
+		 .help = "benchmarks or groups of them, separated by commas: syscall, ctxsw, "
+			 "ctxsw.pipe, ctxsw.futex.fsgs, ..."},
+		{OPT_GROUP, .help = "How much"},
+		{OPT_U64, "blocks", 'n', &o->blocks, .min = 1, .max = SCHEDULE_BLOCKS_MAX,
+		 .arg = "N",
+		 .help = "blocks of four boots, ABBA or BAAB at random; fewer than 6 cannot give a "
+			 "verdict [12]"},
+		{OPT_U64, "batches", 0, &o->batches, .min = 1, .max = PLAN_BATCHES_MAX, .arg = "N",
+		 .help = "batches of a benchmark in each boot [30]"},
+		{OPT_U64, "seed", 0, &o->seed, .max = PLAN_SEED_MAX, .arg = "N",
+		 .help = "of everything that is drawn; the same one gives the same plan [random]"},
+		{OPT_SECONDS, "timeout", 0, &o->timeout_ns, .min = NS_PER_SEC,
+		 .max = 86400 * NS_PER_SEC, .arg = "TIME", .help = "for each boot [5m]"},
+		{OPT_GROUP, .help = "Where it runs"},
+		{OPT_CHOICE, "backend", 0, &o->backend, .choices = "auto|kvm|qemu",
+		 .help = "kvm: ringside's own VMM; qemu: QEMU's software CPU; auto: kvm where it "
+			 "can run a kernel, else qemu counting instructions [auto]"},
+		{OPT_U64, "icount", 0, &o->icount, .max = EXEC_ICOUNT_SHIFT_MAX, .arg = "SHIFT",
+		 .help = "under QEMU: an instruction takes 2^SHIFT ns of guest time; the unit is "
+			 "instructions then [3 where auto picks qemu]"},
+		{OPT_STRING, "runner", 0, &o->runner, .arg = "FILE",
+		 .help = "the program that boots, called as FILE run ... [ringside itself]"},
+		{OPT_GROUP, .help = "Results"},
+		{OPT_STRING, "results", 'o', &o->results, .arg = "FILE",
+		 .help = "where every raw record goes; never overwritten [in the cache, named by "
+			 "the plan]"},
+		{OPT_FLAG, "resume", 0, &o->resume,
+		 .help = "go on with a comparison that was stopped; with --results alone, its plan "
+			 "is taken from there"},
+		{OPT_FLAG, "json", 0, &o->json, .help = "the report as JSON"},
+		{OPT_END},
+	};
+	const struct opt_command cmd = {
+		.name = "compare",
+		.usage = "--a ARM --b ARM --bench LIST [OPTION]...",
+		.about = "Boots two arms alternately, many times, each boot one sample, and says "
+			 "which one is faster, by how much, and how sure that is.\n"
+			 "Exit status: 0 B is better or equivalent, 1 B is worse, 2 usage, "
+			 "3 the data do not decide, 4 this machine or a file does not allow it.",
+		.rows = rows,
+	};
+	struct opt_rest rest;
+	int r;
+
+	*o = (struct compare_options){
+		.blocks = 12,
+		.batches = 30,
+		.seed = NOT_GIVEN,
+		.icount = NOT_GIVEN,
+		.timeout_ns = 300 * NS_PER_SEC,
+		.backend = "auto",
+	};
+	r = opt_parse(&cmd, argc, argv, &rest, e);
+	return r ? r : check(o, e);
+}
+
+/**
+ * compare_options_has_plan() - whether the words make a plan of their own
+ * @o: parsed options
+ *
+ * Return: false when the plan is to be taken from the results file.
+ * Context: any thread.
+ */
+bool compare_options_has_plan(const struct compare_options *o)
+{
+	return o->a != NULL;
+}
+
+/* Decides for "auto", and refuses a KVM that cannot boot a kernel before 48 boots fail on it. */
+static int choose_backend(const struct compare_options *o, struct plan *p, struct err *e)
+{
+	bool is_auto = strcmp(o->backend, "auto") == 0;
+	struct class_facts facts;
+	struct class_result class;
+	bool kvm;
+
+	p->icount = o->icount == NOT_GIVEN ? PLAN_NO_ICOUNT : (int)o->icount;
+	if (strcmp(o->backend, "qemu") == 0 || (is_auto && o->icount != NOT_GIVEN)) {
+		p->backend = strdup("qemu");
+		return 0;
+	}
+	if (o->runner && !is_auto) {
+		/* What another program can do is for it to find out. */
+		p->backend = strdup("kvm");
+		return 0;
+	}
+	class_collect(&facts);
+	class_judge(&facts, &class);
+	kvm = facts.kvm.error == 0 && class.known && exec_class_runs_kernels(class.class);
+	if (!kvm && !is_auto) {
+		return err_set(e, -ENODEV, "--backend kvm: %s (use --backend qemu, or tools/lab)",
+			       facts.kvm.error ? facts.kvm.text : class.evidence);
+	}
+	p->backend = strdup(kvm ? "kvm" : "qemu");
+	if (!kvm) {
+		p->icount = ICOUNT_DEFAULT;
+	}
+	if (is_auto) {
+		log_info("backend %s: %s", kvm ? "kvm" : "qemu, counting instructions",
+			 kvm || !facts.kvm.error ? class.evidence : facts.kvm.text);
+	}
+	return 0;
+}
+
+static int choose_seed(const struct compare_options *o, uint64_t *ret, struct err *e)
+{
+	uint32_t drawn;
+
+	if (o->seed != NOT_GIVEN) {
+		*ret = o->seed;
+		return 0;
+	}
+	if (getrandom(&drawn, sizeof(drawn), 0) != (ssize_t)sizeof(drawn)) {
+		return err_errno(e, -errno, "drawing a seed");
+	}
+	*ret = drawn;
+	return 0;
+}
+
+/**
+ * compare_options_plan() - make the plan, but for the kernels' hashes
+ * @o: parsed options that have one
+ * @ret: set on success; end it with plan_fini()
+ * @e: set on failure
+ *
+ * Return: 0; -EINVAL for arms and benchmarks that are wrong; -ENODEV when the backend cannot be
+ * had; -ENOMEM; the errno of getrandom(2).
+ * Context: main thread; may measure this machine, which takes some ten milliseconds.
+ */
+int compare_options_plan(const struct compare_options *o, struct plan *ret, struct err *e)
+{
+	struct plan p = {
+		.timeout_ns = o->timeout_ns,
+		.aa = o->aa,
+		.blocks = (unsigned int)o->blocks,
+		.batches = (unsigned int)o->batches,
+		.warmup = PLAN_WARMUP,
+		.boot_count = (size_t)o->blocks * SCHEDULE_BLOCK_BOOTS,
+	};
+	int r = arm_parse("--a", o->a, &p.arms[ARM_A].arm, e);
+
+	if (r == 0) {
+		r = arm_parse(o->aa ? "--a" : "--b", o->aa ? o->a : o->b, &p.arms[ARM_B].arm, e);
+	}
+	if (r == 0) {
+		r = benchmarks_parse(o->bench, &p.benches, e);
+	}
+	if (r == 0) {
+		r = choose_seed(o, &p.seed, e);
+	}
+	if (r == 0) {
+		r = choose_backend(o, &p, e);
+	}
+	if (r == 0) {
+		p.ringside_version = strdup(RINGSIDE_VERSION);
+		p.runner = o->runner ? strdup(o->runner) : NULL;
+		if (!p.ringside_version || !p.backend || (o->runner && !p.runner) ||
+		    schedule_make(p.seed, p.blocks, &p.boots) < 0) {
+			r = err_set(e, -ENOMEM, "out of memory");
+		}
+	}
+	if (r < 0) {
+		plan_fini(&p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The words of "ringside compare", and the plan that they make. */
+#ifndef CLI_COMPARE_OPTIONS_H
+#define CLI_COMPARE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/plan.h"
+
+struct compare_options {
+	const char *a, *b, *bench;
+	bool aa;
+	uint64_t blocks, batches, seed, icount, timeout_ns;
+	const char *backend;
+	const char *results;
+	const char *runner;
+	bool resume;
+	bool json;
+};
+
+int compare_options_parse(struct compare_options *o, int argc, char **argv,
+			  struct err *e) __must_check;
+bool compare_options_has_plan(const struct compare_options *o);
+int compare_options_plan(const struct compare_options *o, struct plan *ret,
+			 struct err *e) __must_check;
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See compare.h. Main thread. What stands between two boots is kept small: it runs on the machine
+ * that is measured, and that may be an emulated one.
+ */
+#include "engine/compare.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "engine/outcome.h"
+#include "engine/spawn.h"
+#include "guest/job.h"
+#include "samples/record.h"
+
+/* The process of a boot keeps its own time; this much later it has failed to. */
+#define TIMEOUT_GRACE_NS (15 * NS_PER_SEC)
+
+#define STACKPAD_NAME    "RINGSIDE_STACKPAD"
+#define ENVPAD_NAME      "RINGSIDE_ENVPAD"
+
+static int make_job(const struct plan *p, const struct schedule_boot *b, char **ret_text,
+		    size_t *ret_len, struct err *e)
+{
+	const char *names[BENCHMARKS_MAX + 1] = {NULL};
+	char stackpad[sizeof(STACKPAD_NAME) + 16];
+	char envpad[sizeof(ENVPAD_NAME) + 1024];
+	const char *env[] = {stackpad, envpad, NULL};
+	struct job job = {
+		.env = env,
+		.bench =
+			{
+				.names = names,
+				.batches = p->batches,
+				.warmup = p->warmup,
+				.calltime = true,
+				.seed = b->seed,
+			},
+	};
+	size_t n = 0;
+	int len;
+
+	for (size_t i = 0; i < benchmark_count(); i++) {
+		if (p->benches & 1u << i) {
+			names[n++] = benchmark_name(i);
+		}
+	}
+	snprintf(stackpad, sizeof(stackpad), STACKPAD_NAME "=%" PRIu32, b->stack_bytes);
+	len = snprintf(envpad, sizeof(envpad), ENVPAD_NAME "=");
+	memset(envpad + len, 'x', b->env_bytes);
+	envpad[(size_t)len + b->env_bytes] = '\0';
+	return job_write(&job, ret_text, ret_len, e);
+}
+
+static void on_tick(void *ctx)
+{
+	progress_tick(ctx);
+}
+
+/* Starts the process of one boot and waits for its end. */
+static int boot_once(const struct comparison *c, const struct compare_request *req,
+		     const struct schedule_boot *b, struct spawn_result *ret, struct err *e)
+{
+	const struct plan *p = &c->plan;
+	char timeout[32], icount[16], record_fd[8], job_path[32];
+	_cleanup_free_ char *job = NULL;
+	const char *argv[24];
+	struct spawn_request spawn = {
+		.program = req->program,
+		.argv = (char *const *)argv,
+		.timeout_ns = p->timeout_ns + TIMEOUT_GRACE_NS,
+		.tick = on_tick,
+		.ctx = req->progress,
+	};
+	size_t n = 0;
+	int r = make_job(p, b, &job, &spawn.input_len, e);
+
+	if (r < 0) {
+		return r;
+	}
+	spawn.input = job;
+	snprintf(timeout, sizeof(timeout), "%" PRIu64 "ms", p->timeout_ns / NS_PER_MSEC);
+	snprintf(record_fd, sizeof(record_fd), "%d", SPAWN_RECORD_FD);
+	snprintf(job_path, sizeof(job_path), "/proc/self/fd/%d", SPAWN_INPUT_FD);
+	argv[n++] = "ringside";
+	argv[n++] = "run";
+	argv[n++] = "--kernel";
+	argv[n++] = req->kernel_path[b->arm];
+	argv[n++] = "--kernel-sha256";
+	argv[n++] = p->arms[b->arm].sha256;
+	if (*p->arms[b->arm].arm.append) {
+		argv[n++] = "--append";
+		argv[n++] = p->arms[b->arm].arm.append;
+	}
+	argv[n++] = "--backend";
+	argv[n++] = p->backend;
+	if (p->icount != PLAN_NO_ICOUNT) {
+		snprintf(icount, sizeof(icount), "%d", p->icount);
+		argv[n++] = "--icount";
+		argv[n++] = icount;
+	}
+	argv[n++] = "--timeout";
+	argv[n++] = timeout;
+	argv[n++] = "--job";
+	argv[n++] = job_path;
+	argv[n++] = "--json";
+	argv[n++] = record_fd;
+	argv[n] = NULL;
+	return spawn_run(&spawn, ret, e);
+}
+
+/* A results line: the boot's place, then the record as it came. */
+static int splice(const struct schedule_boot *b, size_t slot, const char *record, size_t len,
+		  char **ret, struct err *e)
+{
+	while (len > 0 && record[len - 1] == '\n') {
+		len--;
+	}
+	if (len < 2 || record[0] != '{' || memchr(record, '\n', len) || memchr(record, '\0', len)) {
+		return err_set(e, -EBADMSG, "it is not one line of JSON");
+	}
+	if (asprintf(ret, "{\"slot\":%zu,\"block\":%u,\"arm\":\"%s\",%.*s", slot, b->block,
+		     arm_name(b->arm), (int)(len - 1), record + 1) < 0) {
+		*ret = NULL;
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* The record of a boot that left none. */
+static int make_failure(const struct schedule_boot *b, size_t slot, const char *text, char **ret,
+			struct err *e)
+{
+	json_t *root =
+		json_pack("{s:i, s:s, s:{s:i, s:s, s:o}}", "schema_version", RECORD_SCHEMA_VERSION,
+			  "type", "boot", "outcome", "status", OUTCOME_VMM_FAULT, "kind",
+			  outcome_kind_name(OUTCOME_KIND_INTERNAL), "text",
+			  json_string(text) ?: json_string("a text that is not UTF-8"));
+	_cleanup_free_ char *record = root ? json_dumps(root, JSON_COMPACT) : NULL;
+
+	json_decref(root);
+	return record ? splice(b, slot, record, strlen(record), ret, e)
+		      : err_set(e, -ENOMEM, "out of memory");
+}
+
+/* Why a process left no record that can be used; "" when it should have left one. */
+static void explain(const struct spawn_result *res, char *ret_text, size_t len)
+{
+	const char *said = res->said;
+	char *last;
+	int n = 0;
+
+	ret_text[0] = '\0';
+	switch (res->end) {
+	case SPAWN_EXITED:
+		if (!res->record) {
+			n = snprintf(ret_text, len, "'ringside run' left no record and status %d",
+				     res->status);
+		}
+		break;
+	case SPAWN_KILLED:
+		n = snprintf(ret_text, len, "'ringside run' was ended by signal %d (%s)",
+			     res->status, strsignal(res->status));
+		break;
+	case SPAWN_TIMED_OUT:
+		n = snprintf(ret_text, len,
+			     "'ringside run' did not end when its --timeout ran out");
+		break;
+	case SPAWN_TOO_LONG:
+		n = snprintf(ret_text, len, "'ringside run' wrote a record of more than %u bytes",
+			     SPAWN_RECORD_MAX);
+		break;
+	case SPAWN_INTERRUPTED:
+		break;
+	}
+	if (n > 0 && *said) {
+		snprintf(ret_text + n, len - (size_t)n, "; it said: %s", said);
+		last = ret_text + strlen(ret_text);
+		while (last > ret_text && last[-1] == '\n') {
+			*--last = '\0';
+		}
+	}
+}
+
+/* Records a boot. A record that cannot be read is a failed boot, and recorded as one. */
+static int take_record(struct comparison *c, struct results *results, size_t slot,
+		       const struct spawn_result *res, struct err *e)
+{
+	const struct schedule_boot *b = &c->plan.boots[slot];
+	_cleanup_free_ char *line = NULL;
+	char text[ERR_TEXT_MAX + 64];
+	int r = 0;
+
+	explain(res, text, sizeof(text));
+	if (!*text) {
+		r = splice(b, slot, res->record, res->record_len, &line, e);
+		if (r == 0) {
+			r = comparison_add_line(c, line, strlen(line), e);
+		}
+		if (r == -EBADMSG || r == -EPROTO) {
+			snprintf(text, sizeof(text), "its record cannot be used: %s", e->text);
+		} else if (r < 0) {
+			return r;
+		}
+	}
+	if (*text) {
+		free(TAKE_PTR(line));
+		r = make_failure(b, slot, text, &line, e);
+		if (r == 0) {
+			r = comparison_add_line(c, line, strlen(line), e);
+		}
+	}
+	return r < 0 ? r : results_append(results, line, strlen(line), e);
+}
+
+static void say_boot(const struct comparison *c, size_t slot, char *buf, size_t len)
+{
+	snprintf(buf, len, "block %u of %u, arm %c", c->plan.boots[slot].block + 1, c->plan.blocks,
+		 c->plan.boots[slot].arm == ARM_A ? 'A' : 'B');
+}
+
+/* Boots the slots that are not recorded yet, until something ends it. */
+static int run_slots(struct comparison *c, const struct compare_request *req,
+		     enum compare_end *ret_end, int *ret_signal, struct err *e)
+{
+	for (size_t slot = 0; slot < c->plan.boot_count; slot++) {
+		struct spawn_result res;
+		char what[48];
+		int r;
+
+		if (c->failed >= COMPARE_FAILED_MAX) {
+			*ret_end = COMPARE_GUEST_FAILED;
+			return 0;
+		}
+		if (c->boots[slot]) {
+			continue;
+		}
+		say_boot(c, slot, what, sizeof(what));
+		progress_begin(req->progress, what);
+		r = boot_once(c, req, &c->plan.boots[slot], &res, e);
+		if (r < 0) {
+			progress_clear(req->progress);
+			return r;
+		}
+		if (res.end == SPAWN_INTERRUPTED) {
+			*ret_signal = res.signal;
+			spawn_result_fini(&res);
+			progress_clear(req->progress);
+			*ret_end = COMPARE_INTERRUPTED;
+			return 0;
+		}
+		r = take_record(c, req->results, slot, &res, e);
+		spawn_result_fini(&res);
+		progress_end(req->progress, r == 0 && c->last_use != BOOT_NOT_THERE);
+		if (r == 0 && c->last_use == BOOT_WHOLE) {
+			continue;
+		}
+		progress_clear(req->progress);
+		if (r < 0) {
+			err_prefix(e, "boot %zu (%s)", slot + 1, what);
+			return r;
+		}
+		if (c->last_use == BOOT_NOT_THERE) {
+			err_set(e, -EIO, "boot %zu (%s): %s", slot + 1, what, c->last_why);
+			*ret_end = COMPARE_NO_BOOT;
+			return 0;
+		}
+		log_warn("boot %zu (%s) failed: %s", slot + 1, what, c->last_why);
+	}
+	*ret_end = c->failed >= COMPARE_FAILED_MAX ? COMPARE_GUEST_FAILED : COMPARE_COMPLETE;
+	progress_clear(req->progress);
+	return 0;
+}
+
+/**
+ * compare_boots() - boot what is not recorded yet
+ * @c: the comparison, with its plan and what is recorded of it
+ * @req: how and where to
+ * @ret_end: set on success: how it ended
+ * @ret_signal: set for COMPARE_INTERRUPTED: by which signal
+ * @e: set on failure, and for COMPARE_NO_BOOT
+ *
+ * Signals that ask us to end are held back here: they end the boot that runs, and then us.
+ *
+ * Return: 0; -EXDEV when a boot does not fit to the others; the errno of starting a process or of
+ * writing the results.
+ * Context: main thread.
+ */
+int compare_boots(struct comparison *c, const struct compare_request *req,
+		  enum compare_end *ret_end, int *ret_signal, struct err *e)
+{
+	sigset_t ours, before;
+	int r;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ours, &before);
+	r = run_slots(c, req, ret_end, ret_signal, e);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return r;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Boots what a comparison's plan still lacks, one process a boot, and records each boot. */
+#ifndef ENGINE_COMPARE_H
+#define ENGINE_COMPARE_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/comparison.h"
+#include "engine/progress.h"
+#include "samples/results.h"
+
+/*
+ * So many boots whose guest fails end a comparison: their blocks are lost, and what fails that
+ * often will fail on. The number is fixed beforehand, as the number of boots is.
+ */
+#define COMPARE_FAILED_MAX 3u
+
+struct compare_request {
+	const char *program; /* called as PROGRAM run ... */
+	const char *kernel_path[ARM_COUNT];
+	struct results *results; /* the plan is in it already */
+	struct progress *progress;
+};
+
+enum compare_end {
+	COMPARE_COMPLETE,     /* every boot of the plan is recorded */
+	COMPARE_INTERRUPTED,  /* by a signal to us */
+	COMPARE_GUEST_FAILED, /* COMPARE_FAILED_MAX boots have failed */
+	COMPARE_NO_BOOT,      /* the machine failed a boot; the error says how */
+};
+
+int compare_boots(struct comparison *c, const struct compare_request *req,
+		  enum compare_end *ret_end, int *ret_signal, struct err *e) __must_check;
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See comparison.h. Main thread. */
+#include "engine/comparison.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "engine/outcome.h"
+#include "samples/results.h"
+
+/**
+ * comparison_set_plan() - begin with a plan
+ * @c: all zero
+ * @take: the plan; taken over, and all zero afterwards, on success
+ * @e: set on failure
+ *
+ * Return: 0, -EINVAL when the plan cannot be written, -ENOMEM.
+ * Context: main thread.
+ */
+int comparison_set_plan(struct comparison *c, struct plan *take, struct err *e)
+{
+	struct boot_record **boots = calloc(take->boot_count, sizeof(struct boot_record *));
+	char *text = NULL;
+	int r = boots ? plan_line(take, &text, e) : err_set(e, -ENOMEM, "out of memory");
+
+	if (r < 0) {
+		free(boots);
+		return r;
+	}
+	c->boots = boots;
+	c->plan_text = text;
+	c->plan = *take;
+	*take = (struct plan){0};
+	return 0;
+}
+
+/* Whether an outcome is the machine's or the user's doing and says nothing about the guest. */
+static bool is_our_failure(const char *kind)
+{
+	static const enum outcome_kind ours[] = {
+		OUTCOME_KIND_NO_KVM, OUTCOME_KIND_INTERNAL, OUTCOME_KIND_USAGE,
+		OUTCOME_KIND_OUTPUT, OUTCOME_KIND_SIGNAL,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+		if (strcmp(kind, outcome_kind_name(ours[i])) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * comparison_judge() - what a boot's record is good for
+ * @c: the comparison
+ * @r: the record
+ * @ret_why: set, one sentence for people; empty for a whole boot
+ * @len: size of @ret_why
+ *
+ * Return: the use.
+ * Context: any thread.
+ */
+enum boot_use comparison_judge(const struct comparison *c, const struct boot_record *r,
+			       char *ret_why, size_t len)
+{
+	const char *colon = *r->outcome_text ? ": " : "";
+
+	ret_why[0] = '\0';
+	if (is_our_failure(r->outcome_kind)) {
+		snprintf(ret_why, len, "%s%s%s", r->outcome_kind, colon, r->outcome_text);
+		return BOOT_NOT_THERE;
+	}
+	if (r->status != 0 || strcmp(r->outcome_kind, outcome_kind_name(OUTCOME_KIND_EXIT)) != 0) {
+		/* A benchmark that refused to run says more than the status that came of it. */
+		for (size_t i = 0; i < r->bench_count; i++) {
+			if (r->benches[i].error && !r->benches[i].is_probe) {
+				snprintf(ret_why, len, "%s: %s", r->benches[i].name,
+					 r->benches[i].error);
+				return BOOT_FAILED;
+			}
+		}
+		snprintf(ret_why, len, "%s (status %" PRId64 ")%s%s", r->outcome_kind, r->status,
+			 colon, r->outcome_text);
+		return BOOT_FAILED;
+	}
+	for (size_t i = 0; i < benchmark_count(); i++) {
+		const struct boot_bench *b = boot_record_find(r, benchmark_name(i));
+
+		if (!(c->plan.benches & 1u << i)) {
+			continue;
+		}
+		if (!b || b->error) {
+			snprintf(ret_why, len, "%s: %s", benchmark_name(i),
+				 b ? b->error : "the guest sent no result");
+			return BOOT_FAILED;
+		}
+	}
+	return BOOT_WHOLE;
+}
+
+static int differs(struct err *e, const char *what, const char *found, const char *first)
+{
+	return err_set(e, -EXDEV,
+		       "this boot's %s is '%s', that of the boots before it '%s': one "
+		       "comparison is of one machine",
+		       what, found, first);
+}
+
+/* A boot must be of the kernel that was planned, on the machine of the others. */
+static int check_alike(const struct comparison *c, const struct boot_record *r, struct err *e)
+{
+	const struct schedule_boot *b = &c->plan.boots[r->slot];
+	const struct boot_record *first = c->first;
+	char ticks[2][24];
+
+	if (*r->kernel_sha256 && strcmp(r->kernel_sha256, c->plan.arms[b->arm].sha256) != 0) {
+		return err_set(e, -EXDEV,
+			       "it booted the kernel %.16s..., arm %s is %.16s...: the "
+			       "file was changed",
+			       r->kernel_sha256, arm_name(b->arm), c->plan.arms[b->arm].sha256);
+	}
+	if (!first || !r->has_class) {
+		return 0;
+	}
+	if (r->exec_class != first->exec_class) {
+		return differs(e, "execution class", exec_class_name(r->exec_class),
+			       exec_class_name(first->exec_class));
+	}
+	if (strcmp(r->host_cpu, first->host_cpu) != 0) {
+		return differs(e, "host CPU", r->host_cpu, first->host_cpu);
+	}
+	if (r->ticks_per_unit != first->ticks_per_unit) {
+		snprintf(ticks[0], sizeof(ticks[0]), "%" PRIu64, r->ticks_per_unit);
+		snprintf(ticks[1], sizeof(ticks[1]), "%" PRIu64, first->ticks_per_unit);
+		return differs(e, "number of ticks per unit", ticks[0], ticks[1]);
+	}
+	return 0;
+}
+
+static int add_boot(struct comparison *c, const char *text, size_t len, struct err *e)
+{
+	_cleanup_(boot_record_destroy_p) struct boot_record *r = NULL;
+	const struct schedule_boot *b;
+	enum boot_use use;
+	int code = boot_record_parse(text, len, &r, e);
+
+	if (code < 0) {
+		return code;
+	}
+	if (r->slot < 0 || (uint64_t)r->slot >= c->plan.boot_count) {
+		return err_set(e, -EBADMSG, "boot %" PRId64 " is not in the plan", r->slot);
+	}
+	b = &c->plan.boots[r->slot];
+	if (r->block != b->block || r->arm != *arm_name(b->arm)) {
+		return err_set(e, -EBADMSG,
+			       "boot %" PRId64 " is not of the block and arm that the "
+			       "plan says",
+			       r->slot);
+	}
+	use = comparison_judge(c, r, c->last_why, sizeof(c->last_why));
+	c->last_use = use;
+	if (use == BOOT_NOT_THERE) {
+		return 0;
+	}
+	if (c->boots[r->slot]) {
+		return err_set(e, -EBADMSG, "boot %" PRId64 " stands twice in it", r->slot);
+	}
+	code = check_alike(c, r, e);
+	if (code < 0) {
+		return code;
+	}
+	c->done++;
+	c->failed += use == BOOT_FAILED;
+	if (!c->first && r->has_class) {
+		c->first = r;
+	}
+	c->boots[r->slot] = r;
+	TAKE_PTR(r);
+	return 0;
+}
+
+/**
+ * comparison_add_line() - take in a line of a results file
+ * @c: the comparison; without a plan yet, the line must be one
+ * @text: the line
+ * @len: its length, bytes
+ * @e: set on failure
+ *
+ * Return: 0, -EBADMSG for what is no such line, -EPROTO for a newer schema, -EXDEV for a boot of
+ * another kernel or machine, -EINVAL, -ENOMEM.
+ * Context: main thread.
+ */
+int comparison_add_line(struct comparison *c, const char *text, size_t len, struct err *e)
+{
+	struct plan p;
+	int r;
+
+	if (c->plan_text) {
+		return add_boot(c, text, len, e);
+	}
+	r = plan_parse(text, len, &p, e);
+	if (r < 0) {
+		return r;
+	}
+	r = comparison_set_plan(c, &p, e);
+	if (r < 0) {
+		plan_fini(&p);
+	}
+	return r;
+}
+
+static int on_line(void *ctx, size_t line, const char *text, size_t len, struct err *e)
+{
+	return comparison_add_line(ctx, text, len, e);
+}
+
+/**
+ * comparison_read() - read a results file without touching it
+ * @c: all zero; end it with comparison_fini(), also on failure
+ * @path: the file
+ * @e: set on failure
+ *
+ * Return: 0, -ENODATA for a file without a plan, or as comparison_add_line() and results_read().
+ * Context: main thread.
+ */
+int comparison_read(struct comparison *c, const char *path, struct err *e)
+{
+	struct results_scan scan;
+	int r = results_read(path, on_line, c, &scan, e);
+
+	if (r < 0) {
+		return r;
+	}
+	if (!c->plan_text) {
+		return err_set(e, -ENODATA, "%s: there is no plan in it", path);
+	}
+	if (scan.dropped > 0) {
+		log_warn("%s: the last record is cut off after %" PRIu64 " bytes, and left out",
+			 path, scan.dropped);
+	}
+	return 0;
+}
+
+/**
+ * comparison_fini() - free what a comparison holds
+ * @c: the comparison; all zero is fine
+ *
+ * Context: main thread.
+ */
+void comparison_fini(struct comparison *c)
+{
+	for (size_t i = 0; c->boots && i < c->plan.boot_count; i++) {
+		boot_record_destroy(c->boots[i]);
+	}
+	free(c->boots);
+	free(c->plan_text);
+	plan_fini(&c->plan);
+	*c = (struct comparison){0};
+}

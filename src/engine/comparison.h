@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A comparison as it stands: its plan and the boots that are recorded so far. It is filled line by
+ * line, from a results file or as the boots happen; each boot is held against the plan and against
+ * the others, so that one comparison is of one plan on one machine.
+ */
+#ifndef ENGINE_COMPARISON_H
+#define ENGINE_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/plan.h"
+#include "samples/boot_record.h"
+
+/* What a boot says about the comparison. */
+enum boot_use {
+	BOOT_WHOLE,     /* every benchmark has numbers */
+	BOOT_FAILED,    /* the guest failed: that is data, and not repeated */
+	BOOT_NOT_THERE, /* the machine or the user failed it: it is done again */
+};
+
+#define COMPARISON_WHY_MAX 512
+
+struct comparison {
+	struct plan plan;
+	char *plan_text;            /* the line it is written as; NULL while there is no plan */
+	struct boot_record **boots; /* plan.boot_count; NULL: not recorded, to be done */
+	size_t done;                /* recorded boots */
+	size_t failed;              /* of these, the ones whose guest did not give every number */
+	const struct boot_record *first;   /* the first with a class: the others must be alike */
+	enum boot_use last_use;            /* of the boot that was added last */
+	char last_why[COMPARISON_WHY_MAX]; /* and why, when it is not whole */
+};
+
+int comparison_set_plan(struct comparison *c, struct plan *take, struct err *e) __must_check;
+int comparison_add_line(struct comparison *c, const char *text, size_t len,
+			struct err *e) __must_check;
+int comparison_read(struct comparison *c, const char *path, struct err *e) __must_check;
+enum boot_use comparison_judge(const struct comparison *c, const struct boot_record *r,
+			       char *ret_why, size_t len);
+void comparison_fini(struct comparison *c);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the boots of a comparison to its report: one value a boot and benchmark, the blocks that are
+ * complete, the batches that were left out. It depends on the plan and the records alone, so that a
+ * comparison that was interrupted and resumed reports the same as one that was not.
+ */
+#ifndef ENGINE_SUMMARY_H
+#define ENGINE_SUMMARY_H
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/comparison.h"
+#include "report/report.h"
+
+struct summary;
+
+int summary_create(const struct comparison *c, struct summary **ret, struct err *e) __must_check;
+void summary_destroy(struct summary *s);
+DEFINE_CLEANUP(struct summary *, summary_destroy)
+
+const struct report *summary_report(const struct summary *s);
+
+#endif
