@@ -316,8 +316,8 @@ static void put_bench(FILE *out, const struct report *r, const struct report_ben
 
 static void put_table(FILE *out, const struct report *r, bool colour)
 {
-	fprintf(out, "\n  %-*s%11s%11s%11s%11s  %s\n", NAME, exec_class_unit(r->class), "A", "B",
-		"B - A", "of A", "verdict");
+	fprintf(out, "\n  %-*s %10s %10s %10s %10s  %s\n", NAME, exec_class_unit(r->class), "A",
+		"B", "B - A", "of A", "verdict");
 	for (size_t i = 0; i < r->n_benches; i++) {
 		const struct report_bench *b = &r->benches[i];
 		const struct stats_comparison *c = &b->result;
@@ -335,7 +335,7 @@ static void put_table(FILE *out, const struct report *r, bool colour)
 		} else {
 			fprintf(out, "%*s", (int)(NAME - strlen(b->name)), "");
 		}
-		fprintf(out, "%11s%11s%11s%11s  ", report_number(c->median[STATS_A], d).text,
+		fprintf(out, " %10s %10s %10s %10s  ", report_number(c->median[STATS_A], d).text,
 			report_number(c->median[STATS_B], d).text,
 			report_number_signed(c->effect, d).text, of_a);
 		put_verdict(out, c->verdict, colour);
