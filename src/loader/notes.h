@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ELF notes, found by name and type in bytes that may be anything. */
+#ifndef LOADER_NOTES_H
+#define LOADER_NOTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+int notes_find(const uint8_t *notes, size_t len, size_t align, const char *name, uint32_t type,
+	       const uint8_t **ret_desc, size_t *ret_len) __must_check;
+
+#endif
