@@ -134,7 +134,7 @@ static int make_backend(struct run *run, struct err *e)
 		.memory_bytes = run->o.memory_bytes,
 		.channel = run_options_has_job(&run->o),
 	};
-	int r = run_guest_append(&run->o, qemu, &run->append, e);
+	int r = run_guest_append(&run->o, run->kernel_path, qemu, &run->append, e);
 
 	if (r < 0) {
 		return r;

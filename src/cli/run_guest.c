@@ -3,11 +3,16 @@
 #include "cli/run_guest.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "cli/helpers.h"
@@ -136,16 +141,49 @@ int run_guest_initramfs(const struct run_options *o, struct initramfs **ret, str
 	return o->job ? compose_job_file(o, ret, e) : compose_command(o, ret, e);
 }
 
+/* A bzImage moves itself to an address of its choice unless told not to; a vmlinux cannot. */
+static bool is_elf(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char magic[4] = "";
+
+	return fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+	       memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+}
+
+/*
+ * QEMU's software processor has nothing to calibrate its TSC by, so a guest that is not told may
+ * take it for unusable. It counts the nanoseconds of the guest's clock under -icount, else this
+ * machine's own TSC.
+ */
+static uint64_t software_cpu_tsc_khz(bool icount)
+{
+	const struct timespec a_little = {.tv_nsec = 5 * NS_PER_MSEC};
+	uint64_t ticks, ns;
+
+	if (icount) {
+		return NS_PER_SEC / 1000;
+	}
+	ns = clock_now_ns(&clock_monotonic);
+	ticks = __rdtsc();
+	nanosleep(&a_little, NULL);
+	ticks = __rdtsc() - ticks;
+	ns = clock_now_ns(&clock_monotonic) - ns;
+	return ticks * 1000000 / ns;
+}
+
 /**
  * run_guest_append() - the kernel's command line: ours, then the user's
  * @o: parsed options
+ * @kernel_path: the kernel that it is for
  * @qemu: for QEMU's microvm, else for our own machine
  * @ret: set on success; the caller frees it
  * @e: set on failure
  *
  * Return: 0 or -ENOMEM.
  */
-int run_guest_append(const struct run_options *o, bool qemu, char **ret, struct err *e)
+int run_guest_append(const struct run_options *o, const char *kernel_path, bool qemu, char **ret,
+		     struct err *e)
 {
 	size_t len = 0;
 	char *text = NULL;
@@ -158,10 +196,19 @@ int run_guest_append(const struct run_options *o, bool qemu, char **ret, struct 
 	 * A panic resets at once, and a reset goes the shortest way: by the keyboard controller,
 	 * which QEMU's microvm does not have.
 	 */
-	fprintf(f, "console=ttyS0 %s panic=-1 reboot=%s nokaslr",
-		run_options_has_job(o) ? "quiet" : "", qemu ? "t" : "k");
-	/* Nothing to look for: no keyboard, no other serial lines. */
-	fputs(" i8042.noaux i8042.nokbd 8250.nr_uarts=2 random.trust_cpu=on", f);
+	fprintf(f, "console=ttyS0 panic=-1 reboot=%s random.trust_cpu=on", qemu ? "t" : "k");
+	/* Nothing to look for: no keyboard, and no serial lines but the two. */
+	fputs(" i8042.noaux i8042.nokbd 8250.nr_uarts=2", f);
+	if (run_options_has_job(o)) {
+		fputs(" quiet", f);
+	}
+	if (!is_elf(kernel_path)) {
+		fputs(" nokaslr", f);
+	}
+	if (qemu) {
+		fprintf(f, " no_timer_check tsc=reliable tsc_early_khz=%" PRIu64,
+			software_cpu_tsc_khz(o->icount != RUN_ICOUNT_OFF));
+	}
 	for (size_t i = 0; i < o->append.count; i++) {
 		fprintf(f, " %s", o->append.items[i]);
 	}

@@ -9,7 +9,7 @@
 
 int run_guest_initramfs(const struct run_options *o, struct initramfs **ret,
 			struct err *e) __must_check;
-int run_guest_append(const struct run_options *o, bool qemu, char **ret,
+int run_guest_append(const struct run_options *o, const char *kernel_path, bool qemu, char **ret,
 		     struct err *e) __must_check;
 
 #endif
