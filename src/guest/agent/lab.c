@@ -101,13 +101,13 @@ static int share(const char *path, size_t number, struct err *e)
 }
 
 /*
- * Bind @path from below when it is in a fresh directory, exists there, and no share or earlier
- * binding has it.
+ * Bind @path from below when it is in a fresh directory, exists there, and no share will have it. An
+ * earlier binding may have brought it already: then it is the same file.
  */
 static int bring_back(const struct job *job, const char *path, struct err *e)
 {
 	char from[PATH_MAX], to[PATH_MAX];
-	struct stat st;
+	struct stat st, now;
 	char *slash;
 	int r;
 
@@ -123,7 +123,8 @@ static int bring_back(const struct job *job, const char *path, struct err *e)
 	    join(to, sizeof(to), ROOT, path, e) < 0) {
 		return e->code;
 	}
-	if (stat(from, &st) < 0 || access(to, F_OK) == 0) {
+	if (stat(from, &st) < 0 ||
+	    (stat(to, &now) == 0 && now.st_dev == st.st_dev && now.st_ino == st.st_ino)) {
 		return 0;
 	}
 	if (!S_ISDIR(st.st_mode)) {
@@ -228,11 +229,12 @@ int lab_enter(const struct job *job, const char **ret_root, struct err *e)
 	if (r == 0) {
 		r = own_mounts(e);
 	}
-	for (size_t i = 0; r == 0 && job->lab.rw[i]; i++) {
-		r = share(job->lab.rw[i], i, e);
-	}
+	/* Shares last: they may be inside of what is brought back. */
 	if (r == 0) {
 		r = bring_back_named(job, e);
+	}
+	for (size_t i = 0; r == 0 && job->lab.rw[i]; i++) {
+		r = share(job->lab.rw[i], i, e);
 	}
 	*ret_root = ROOT;
 	return r;
