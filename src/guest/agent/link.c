@@ -80,6 +80,12 @@ static int open_serial(void)
 	if (tcsetattr(fd, TCSANOW, &t) < 0 || fcntl(fd, F_SETFL, 0) < 0) {
 		return -1;
 	}
+	/* Ours for good: a program that opened it could else become the one whose terminal it is,
+	 * and the line would be hung up when that program ends. */
+	setsid();
+	if (ioctl(fd, TIOCSCTTY, 0) < 0) {
+		return -1;
+	}
 	return TAKE_FD(fd);
 }
 
