@@ -97,7 +97,7 @@ struct machine_result {
 					 */
 };
 
-struct machine_events {
+struct machine_callbacks {
 	/* Bytes that the guest wrote. Not called for a line that is paused. */
 	void (*output)(void *ctx, enum machine_line line, const void *data, size_t bytes);
 	/* machine_input() has room again after it took less than it was given. */
@@ -130,7 +130,7 @@ int machine_build(const struct machine_config *cfg, struct machine **ret,
 void machine_destroy(struct machine *m);
 DEFINE_CLEANUP(struct machine *, machine_destroy)
 
-int machine_start(struct machine *m, struct evloop *loop, const struct machine_events *events,
+int machine_start(struct machine *m, struct evloop *loop, const struct machine_callbacks *events,
 		  void *ctx, struct err *e) __must_check;
 void machine_halt(struct machine *m);
 
@@ -139,6 +139,7 @@ void machine_pause_output(struct machine *m, enum machine_line line, bool on);
 enum machine_liveness machine_liveness(struct machine *m);
 int machine_vcpu_text(struct machine *m, unsigned int vcpu, uint64_t *ret_rip, char *buf,
 		      size_t size) __must_check;
+size_t machine_symbol(struct machine *m, uint64_t address, char *buf, size_t size);
 int machine_read_gpa(void *m, uint64_t gpa, void *buf, size_t bytes) __must_check;
 
 const struct machine_result *machine_result(const struct machine *m);

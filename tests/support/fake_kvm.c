@@ -104,7 +104,10 @@ static int device_ioctl(struct fake_kvm *k, unsigned long request, void *arg)
 	case KVM_GET_VCPU_MMAP_SIZE:
 		return FAKE_RUN_SIZE;
 	case KVM_CHECK_EXTENSION:
-		return (int)(uintptr_t)arg == k->missing_cap ? 0 : 1;
+		if ((int)(uintptr_t)arg == k->missing_cap) {
+			return 0;
+		}
+		return (uintptr_t)arg == KVM_CAP_MAX_VCPUS ? FAKE_VCPUS : 1;
 	case KVM_GET_SUPPORTED_CPUID:
 		return supported_cpuid(arg);
 	case KVM_CREATE_VM:

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See load.h. Runs once, on the owner's thread, before any vCPU does. */
+#include "vmm/load.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "loader/loader.h"
+
+static int place(const struct load_image *image, const struct ram *ram,
+		 const struct machine_config *cfg, struct err *e)
+{
+	struct load_part parts[LOAD_PARTS_MAX];
+	const struct load_request request = {
+		.ram = ram->mem.regions,
+		.ram_count = ram->mem.count,
+		.cmdline = cfg->cmdline ? cfg->cmdline : "",
+		.parts = parts,
+		.part_count = (unsigned int)cfg->initrd_count,
+	};
+	struct load_placed placed;
+	struct load_plan *plan;
+	int r;
+
+	if (cfg->initrd_count > LOAD_PARTS_MAX) {
+		return err_set(e, -E2BIG, "the initrd has %zu pieces, at most %d can be loaded",
+			       cfg->initrd_count, LOAD_PARTS_MAX);
+	}
+	for (size_t i = 0; i < cfg->initrd_count; i++) {
+		parts[i] = (struct load_part){
+			.name = "initrd",
+			.data = cfg->initrd[i].data,
+			.fd = -1,
+			.bytes = cfg->initrd[i].bytes,
+		};
+	}
+	plan = malloc(sizeof(*plan));
+	if (!plan) {
+		return err_set(e, -ENOMEM, "no memory to plan the guest's memory");
+	}
+	r = load_plan_make(image, &request, plan, e);
+	if (r == 0) {
+		r = load_plan_place(plan, &ram->mem, &placed, e);
+	}
+	free(plan);
+	return r;
+}
+
+/**
+ * load_guest() - make guest memory ready for the first instruction
+ * @ram: guest memory, untouched
+ * @cfg: kernel, command line, initrd
+ * @ret: set on success
+ * @e: gets one line; not NULL
+ *
+ * Return: 0, or −errno of the loader.
+ * Context: the owner.
+ */
+int load_guest(const struct ram *ram, const struct machine_config *cfg, struct loaded *ret,
+	       struct err *e)
+{
+	struct load_image image;
+	int r = load_image_open(cfg->kernel_path, &image, e);
+
+	if (r < 0) {
+		return r;
+	}
+	*ret = (struct loaded){.entry = image.entry, .boot_params = LOAD_BOOT_PARAMS_GPA};
+	r = place(&image, ram, cfg, e);
+	if (r == 0 && symbols_open(image.fd, &ret->symbols) < 0) {
+		ret->symbols = NULL; /* reports then show addresses alone */
+	}
+	load_image_close(&image);
+	return r;
+}

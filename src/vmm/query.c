@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What can be asked of a machine. All of it on the owner's thread, but machine_read_gpa(). */
+#include "vmm/vmm_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "arch/x86/boot.h"
+#include "arch/x86/regs_text.h"
+#include "base/clock.h"
+
+/* A vCPU's thread answers within an exit to us; one that does not is stuck in the kernel. */
+#define ANSWER_SECONDS 2
+
+static int wait_answer(struct vcpu *v)
+{
+	struct timespec until;
+	int r;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ANSWER_SECONDS;
+	do {
+		r = sem_clockwait(&v->answered, CLOCK_MONOTONIC, &until);
+	} while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+/* Fill @v->state, wherever the guest is. */
+static int fetch_state(struct vcpu *v)
+{
+	int r;
+
+	if (!v->started) {
+		vcpu_copy_state(v);
+		return v->state.error;
+	}
+	/* An answer that came after we had given up is no answer to this. */
+	while (sem_trywait(&v->answered) == 0) {
+	}
+	vcpu_request(v, VCPU_STATE);
+	r = wait_answer(v);
+	return r < 0 ? r : v->state.error;
+}
+
+/**
+ * machine_vcpu_text() - registers of a vCPU as text, spinning, halted or stopped
+ * @m: a machine
+ * @vcpu: number
+ * @ret_rip: gets RIP, or NULL
+ * @buf: gets the text, several lines
+ * @size: its size; MACHINE_VCPU_TEXT is always enough
+ *
+ * Return: 0; −EINVAL for no such vCPU; −ETIMEDOUT when its thread does not answer; −errno of KVM.
+ * Context: the owner. Waits for the vCPU's thread, at most two seconds.
+ */
+int machine_vcpu_text(struct machine *m, unsigned int vcpu, uint64_t *ret_rip, char *buf,
+		      size_t size)
+{
+	struct vcpu *v;
+	char symbol[128];
+	size_t n;
+	int r;
+
+	if (vcpu >= m->vcpu_count) {
+		return -EINVAL;
+	}
+	v = &m->vcpus[vcpu];
+	r = fetch_state(v);
+	if (r < 0) {
+		return r;
+	}
+	machine_symbol(m, v->state.regs.rip, symbol, sizeof(symbol));
+	n = (size_t)snprintf(buf, size, "vCPU %u, %s, %llu exits%s%s\n", vcpu,
+			     kvm_mp_state_name(v->state.mp_state),
+			     (unsigned long long)exit_counter_count(&v->exits.total),
+			     symbol[0] ? ", at " : "", symbol);
+	if (n < size) {
+		x86_regs_text(&v->state.regs, &v->state.sregs, &m->ram.mem, buf + n, size - n);
+	}
+	if (ret_rip) {
+		*ret_rip = v->state.regs.rip;
+	}
+	return 0;
+}
+
+/**
+ * machine_symbol() - name of a kernel address
+ * @m: a machine
+ * @address: virtual, as the kernel was linked
+ * @buf: gets "name+0xoffset", or "" when there is none
+ * @size: its size, 1 and up
+ *
+ * Return: length of the text.
+ * Context: the owner. Reads the kernel's symbol table the first time.
+ */
+size_t machine_symbol(struct machine *m, uint64_t address, char *buf, size_t size)
+{
+	const char *name;
+	uint64_t offset;
+	int n;
+
+	buf[0] = '\0';
+	if (!m->symbols || symbols_find(m->symbols, address, &name, &offset) < 0) {
+		return 0;
+	}
+	n = snprintf(buf, size, "%s+0x%llx", name, (unsigned long long)offset);
+	return (size_t)n < size ? (size_t)n : size - 1;
+}
+
+/*
+ * A number that stays the same as long as no vCPU does anything; MACHINE_NO_VALUE when one of them
+ * is known to be outside a halt.
+ */
+static uint64_t progress_of(const struct machine *m)
+{
+	uint64_t sum = machine_exit_count(m);
+
+	for (unsigned int i = 0; i < m->vcpu_count; i++) {
+		uint64_t values[VCPU_STAT_COUNT];
+
+		if (kvm_stats_sample(&m->vcpus[i].stats, &m->vcpus[i].pick, values) < 0) {
+			continue;
+		}
+		if (values[VCPU_STAT_BLOCKING] == 0) {
+			return MACHINE_NO_VALUE;
+		}
+		if (values[VCPU_STAT_EXITS] != KVM_STATS_NO_VALUE) {
+			sum += values[VCPU_STAT_EXITS];
+		}
+	}
+	return sum;
+}
+
+static bool halted_for_good(struct vcpu *v)
+{
+	if (fetch_state(v) < 0) {
+		return false;
+	}
+	switch (v->state.mp_state) {
+	case KVM_MP_STATE_HALTED:
+		return !(v->state.regs.rflags & X86_RFLAGS_IF);
+	case KVM_MP_STATE_UNINITIALIZED:
+	case KVM_MP_STATE_INIT_RECEIVED:
+		return true; /* only another vCPU can wake it */
+	default:
+		return false;
+	}
+}
+
+/**
+ * machine_liveness() - whether the guest can still do anything
+ * @m: a started machine
+ *
+ * To be asked a few times a second. A guest that halts forever is noticed by counters that stand
+ * still, and only once they have done so for MACHINE_HALTED_AFTER_NS are its vCPUs disturbed to
+ * look at their registers.
+ *
+ * Return: MACHINE_HALTED when no interrupt can wake any vCPU, else MACHINE_ALIVE.
+ * Context: the owner.
+ */
+enum machine_liveness machine_liveness(struct machine *m)
+{
+	uint64_t now = clock_now_ns(&clock_monotonic);
+	uint64_t progress = progress_of(m);
+
+	if (progress == MACHINE_NO_VALUE || progress != m->quiet_progress) {
+		m->quiet_progress = progress;
+		m->quiet_since_ns = now;
+		return MACHINE_ALIVE;
+	}
+	if (now - m->quiet_since_ns < MACHINE_HALTED_AFTER_NS) {
+		return MACHINE_ALIVE;
+	}
+	m->quiet_since_ns = now;
+	for (unsigned int i = 0; i < m->vcpu_count; i++) {
+		if (!halted_for_good(&m->vcpus[i])) {
+			return MACHINE_ALIVE;
+		}
+	}
+	return MACHINE_HALTED;
+}
+
+/**
+ * machine_read_gpa() - copy guest memory
+ * @m: a struct machine
+ * @gpa: guest-physical address, any
+ * @buf: gets the bytes
+ * @bytes: how many
+ *
+ * Return: 0, or −EFAULT when that is not all RAM.
+ * Context: any thread, while the machine exists; the guest may be writing there.
+ */
+int machine_read_gpa(void *m, uint64_t gpa, void *buf, size_t bytes)
+{
+	return gmem_read(&((struct machine *)m)->ram.mem, gpa, buf, bytes) < 0 ? -EFAULT : 0;
+}
+
+/**
+ * machine_result() - how the guest ended the machine
+ * @m: a machine
+ *
+ * Return: the result; its end is MACHINE_END_NONE as long as the guest did not.
+ * Context: the owner, after "stopped" or machine_halt().
+ */
+const struct machine_result *machine_result(const struct machine *m)
+{
+	return &m->result;
+}
+
+/**
+ * machine_times() - when the machine got how far
+ * @m: a machine
+ *
+ * Return: the times.
+ * Context: the owner, after "stopped" or machine_halt().
+ */
+const struct machine_times *machine_times(const struct machine *m)
+{
+	return &m->times;
+}
+
+/**
+ * machine_vcpus() - number of vCPUs
+ * @m: a machine
+ *
+ * Return: their number.
+ * Context: any thread.
+ */
+unsigned int machine_vcpus(const struct machine *m)
+{
+	return m->vcpu_count;
+}
+
+/**
+ * machine_marks() - the marks that the guest wrote, but those of windows
+ * @m: a machine
+ * @ret_count: how many there are
+ * @ret_dropped: how many more there were, or NULL
+ *
+ * Return: array, in the order they came; it stays the machine's.
+ * Context: the owner, after "stopped" or machine_halt().
+ */
+const struct machine_mark *machine_marks(const struct machine *m, size_t *ret_count,
+					 uint64_t *ret_dropped)
+{
+	uint64_t count = atomic_load(&m->mark_count);
+
+	*ret_count = count < MACHINE_MARKS_MAX ? count : MACHINE_MARKS_MAX;
+	if (ret_dropped) {
+		*ret_dropped = count - *ret_count;
+	}
+	return m->marks;
+}
+
+/**
+ * machine_windows() - the batches that the guest ran
+ * @m: a machine
+ * @ret_count: how many there are
+ * @ret_dropped: how many more there were, or NULL
+ *
+ * Return: array, in the order they were closed; it stays the machine's.
+ * Context: the owner; those that are counted already do not change any more.
+ */
+const struct machine_window *machine_windows(const struct machine *m, size_t *ret_count,
+					     uint64_t *ret_dropped)
+{
+	*ret_count = atomic_load_explicit(&m->window_count, memory_order_acquire);
+	if (ret_dropped) {
+		*ret_dropped = atomic_load(&m->windows_dropped);
+	}
+	return m->windows;
+}
+
+/* Nanoseconds of host ticks, by how fast they went since the start. */
+static uint64_t ticks_ns(const struct machine *m, uint64_t ticks)
+{
+	uint64_t ns = clock_now_ns(&clock_monotonic) - m->start_ns;
+	uint64_t passed = __rdtsc() - m->start_tsc;
+
+	return passed == 0 ? 0 : (uint64_t)((double)ticks * (double)ns / (double)passed);
+}
+
+static void exits_of_vcpu(const struct vcpu *v, machine_exit_fn fn, void *ctx)
+{
+	const struct machine *m = v->m;
+	uint64_t left_count[EXITS_REASONS];
+	uint64_t left_ticks[EXITS_REASONS];
+
+	for (unsigned int i = 0; i < EXITS_REASONS; i++) {
+		left_count[i] = exit_counter_count(&v->exits.reasons[i]);
+		left_ticks[i] = exit_counter_ticks(&v->exits.reasons[i]);
+	}
+	for (unsigned int i = 0; i < EXITS_ROWS; i++) {
+		const struct exit_row *row = &v->exits.rows[i];
+		uint32_t access = atomic_load_explicit(&row->access, memory_order_acquire);
+		unsigned int reason =
+			access == EXIT_IN || access == EXIT_OUT ? KVM_EXIT_IO : KVM_EXIT_MMIO;
+		uint64_t count = exit_counter_count(&row->counter);
+		uint64_t ticks = exit_counter_ticks(&row->counter);
+		char detail[32];
+
+		if (access == 0 || count == 0) {
+			continue;
+		}
+		snprintf(detail, sizeof(detail), "%s 0x%llx", exits_access_name(access),
+			 (unsigned long long)atomic_load(&row->address));
+		fn(ctx, kvm_exit_name(reason), detail, count, ticks_ns(m, ticks));
+		left_count[reason] -= count;
+		left_ticks[reason] -= ticks;
+	}
+	for (unsigned int i = 0; i < EXITS_REASONS; i++) {
+		if (left_count[i] > 0) {
+			fn(ctx, kvm_exit_name(i),
+			   i == KVM_EXIT_IO || i == KVM_EXIT_MMIO ? "others" : "", left_count[i],
+			   ticks_ns(m, left_ticks[i]));
+		}
+	}
+}
+
+/**
+ * machine_exits_each() - exits to user space by reason and place, vCPU after vCPU
+ * @m: a machine
+ * @fn: called for each with the reason, a detail like "out 0x3f8" (may be empty), how many, and
+ * how long they kept us (0 when that was not measured)
+ * @ctx: its first argument
+ *
+ * Context: the owner, after "stopped" or machine_halt().
+ */
+void machine_exits_each(const struct machine *m, machine_exit_fn fn, void *ctx)
+{
+	for (unsigned int i = 0; i < m->vcpu_count; i++) {
+		exits_of_vcpu(&m->vcpus[i], fn, ctx);
+	}
+}
+
+/**
+ * machine_exits_total() - all exits to user space
+ * @m: a machine
+ * @ret_count: how many
+ * @ret_ns: how long they kept us; 0 when that was not measured
+ *
+ * Context: the owner.
+ */
+void machine_exits_total(const struct machine *m, uint64_t *ret_count, uint64_t *ret_ns)
+{
+	uint64_t ticks = 0;
+
+	for (unsigned int i = 0; i < m->vcpu_count; i++) {
+		ticks += exit_counter_ticks(&m->vcpus[i].exits.total);
+	}
+	*ret_count = machine_exit_count(m);
+	*ret_ns = ticks_ns(m, ticks);
+}
+
+/**
+ * machine_unclaimed() - accesses to ports and addresses that no device has
+ * @m: a machine
+ *
+ * Return: their number so far.
+ * Context: any thread.
+ */
+uint64_t machine_unclaimed(const struct machine *m)
+{
+	return bus_unclaimed(&m->pio) + bus_unclaimed(&m->mmio);
+}
+
+/**
+ * machine_stats_each() - KVM's own statistics, of the VM and then of each vCPU
+ * @m: a machine
+ * @fn: called for each; a name comes once for each vCPU
+ * @ctx: its first argument
+ *
+ * Return: 0, −ENOTTY when this KVM has none, or −errno.
+ * Context: the owner.
+ */
+int machine_stats_each(const struct machine *m, machine_value_fn fn, void *ctx)
+{
+	int r = m->vm_stats.fd < 0 ? -ENOTTY : kvm_stats_each(&m->vm_stats, fn, ctx);
+
+	for (unsigned int i = 0; i < m->vcpu_count && r == 0; i++) {
+		r = kvm_stats_each(&m->vcpus[i].stats, fn, ctx);
+	}
+	return r;
+}
+
+/**
+ * machine_kvm_api() - version of the KVM interface
+ * @m: a machine
+ *
+ * Return: the version.
+ * Context: any thread.
+ */
+int machine_kvm_api(const struct machine *m)
+{
+	return m->dev.api_version;
+}
+
+/**
+ * machine_kvm_caps_each() - what this KVM answers for each capability that we look at
+ * @m: a machine
+ * @fn: called for each with its name and value
+ * @ctx: its first argument
+ *
+ * Context: any thread.
+ */
+void machine_kvm_caps_each(const struct machine *m, machine_value_fn fn, void *ctx)
+{
+	size_t count;
+	const struct kvm_cap *caps = kvm_caps(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		fn(ctx, caps[i].name, (uint64_t)kvm_dev_cap(&m->dev, caps[i].number));
+	}
+}
+
+/**
+ * machine_end_name() - a word for an end
+ * @end: which
+ *
+ * Return: lower-case words.
+ * Context: any thread.
+ */
+const char *machine_end_name(enum machine_end end)
+{
+	switch (end) {
+	case MACHINE_END_NONE:
+		return "none";
+	case MACHINE_END_EXIT_PORT:
+		return "exit port";
+	case MACHINE_END_RESET:
+		return "reset";
+	case MACHINE_END_POWER_OFF:
+		return "power off";
+	case MACHINE_END_TRIPLE_FAULT:
+		return "triple fault";
+	case MACHINE_END_KVM_ERROR:
+		return "KVM error";
+	}
+	return "unknown";
+}

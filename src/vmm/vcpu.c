@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A vCPU and its thread. The thread leaves the guest for three reasons: an exit, which dispatch.c
+ * deals with; a request, which comes with immediate_exit set and a signal, in that order, so that
+ * it is seen whether the thread was in the guest, on its way there, or elsewhere; an error of
+ * KVM_RUN.
+ */
+#include "vmm/vmm_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define KICK_SIGNAL SIGRTMIN
+
+/*
+ * KVM may run short of memory for its own tables, or find a page that is being moved, without that
+ * being the end: Linux returns ENOMEM and EFAULT then, mostly on the first runs.
+ */
+#define RETRY_RUNS_MAX 16
+
+static const char *const picked_stats[VCPU_STAT_COUNT] = {
+	[VCPU_STAT_EXITS] = "exits",
+	[VCPU_STAT_IRQS] = "irq_injections",
+	[VCPU_STAT_BLOCKING] = "blocking",
+};
+
+/**
+ * vcpu_init() - make a vCPU of a machine that has its VM
+ * @v: zeroed; vcpu_fini() takes it whatever this returns
+ * @m: its machine
+ * @index: its number
+ * @e: gets one line
+ *
+ * A KVM without statistics is good enough: windows then say that they do not know.
+ *
+ * Return: 0 or −errno.
+ * Context: the owner.
+ */
+int vcpu_init(struct vcpu *v, struct machine *m, unsigned int index, struct err *e)
+{
+	int r;
+
+	v->m = m;
+	v->index = index;
+	v->schedstat_fd = -1;
+	v->stats = (struct kvm_stats)KVM_STATS_INIT;
+	atomic_init(&v->requests, 0);
+	sem_init(&v->answered, 0, 0);
+	r = kvm_vcpu_init(&v->kvm, &m->dev, &m->vm, index, e);
+	if (r < 0) {
+		return r;
+	}
+	r = kvm_stats_init(&v->stats, m->ops, v->kvm.fd);
+	if (r < 0 && r != -ENOTTY) {
+		return err_errno(e, r, "cannot read the statistics of vCPU %u", index);
+	}
+	kvm_stats_pick(&v->stats, picked_stats, VCPU_STAT_COUNT, &v->pick);
+	return 0;
+}
+
+/**
+ * vcpu_fini() - give a vCPU back
+ * @v: one that vcpu_init() was called for, and whose thread was joined
+ *
+ * Context: the owner.
+ */
+void vcpu_fini(struct vcpu *v)
+{
+	kvm_stats_fini(&v->stats);
+	kvm_vcpu_fini(&v->kvm);
+	if (v->schedstat_fd >= 0) {
+		v->m->ops->close(v->m->ops->ctx, v->schedstat_fd);
+		v->schedstat_fd = -1;
+	}
+	sem_destroy(&v->answered);
+}
+
+/**
+ * vcpu_copy_state() - read the registers into @v->state
+ * @v: a vCPU
+ *
+ * Context: its thread, or the owner after that has ended.
+ */
+void vcpu_copy_state(struct vcpu *v)
+{
+	int r = kvm_vcpu_get_regs(&v->kvm, &v->state.regs);
+
+	if (r == 0) {
+		r = kvm_vcpu_get_sregs(&v->kvm, &v->state.sregs);
+	}
+	if (r == 0) {
+		r = kvm_vcpu_get_mp_state(&v->kvm, &v->state.mp_state);
+	}
+	v->state.error = r;
+}
+
+/*
+ * KVM finishes an access that it brought to us only on the next KVM_RUN; registers and, for a
+ * read, the value are not what the guest has until then. Documentation/virt/kvm/api.rst, 5.
+ */
+static void complete_access(struct vcpu *v)
+{
+	v->kvm.run->immediate_exit = 1;
+	(void)!kvm_vcpu_run(&v->kvm);
+	v->kvm.run->immediate_exit = 0;
+}
+
+/* True to go on. */
+static bool serve_requests(struct vcpu *v)
+{
+	uint32_t requests = atomic_fetch_and(&v->requests, ~VCPU_STATE);
+
+	/* Completing an access clears the immediate_exit of a request that came meanwhile: look
+	 * again. */
+	while (requests & VCPU_STATE) {
+		complete_access(v);
+		vcpu_copy_state(v);
+		sem_post(&v->answered);
+		requests = atomic_fetch_and(&v->requests, ~VCPU_STATE);
+	}
+	return !(requests & VCPU_STOP);
+}
+
+static bool retry_error(int error, unsigned int *retries)
+{
+	return (error == -ENOMEM || error == -EFAULT) && ++*retries <= RETRY_RUNS_MAX;
+}
+
+static void account(struct vcpu *v, uint32_t reason, struct exit_counter *row)
+{
+	uint64_t ticks = v->m->time_exits ? __rdtsc() - v->exit_tsc : 0;
+
+	exit_counter_add(&v->exits.total, 0, ticks);
+	exit_counter_add(&v->exits.reasons[reason < EXITS_REASONS ? reason : EXITS_REASONS - 1], 1,
+			 ticks);
+	if (row) {
+		exit_counter_add(row, 1, ticks);
+	}
+}
+
+static void run_guest(struct vcpu *v)
+{
+	struct machine *m = v->m;
+	unsigned int retries = 0;
+
+	while (serve_requests(v)) {
+		int r = kvm_vcpu_run(&v->kvm);
+
+		if (r == 0) {
+			v->exit_tsc = __rdtsc();
+			exit_counter_add(&v->exits.total, 1, 0);
+			account(v, v->kvm.run->exit_reason, vcpu_dispatch(v));
+		} else if (r == -EINTR || r == -EAGAIN) {
+			/* Cleared before the requests are looked at: see vcpu_request(). */
+			atomic_thread_fence(memory_order_seq_cst);
+			v->kvm.run->immediate_exit = 0;
+			atomic_thread_fence(memory_order_seq_cst);
+		} else if (!retry_error(r, &retries)) {
+			char text[MACHINE_RESULT_TEXT];
+
+			snprintf(text, sizeof(text), "KVM_RUN of vCPU %u: %s", v->index,
+				 strerror(-r));
+			machine_finish(m, v->index, MACHINE_END_KVM_ERROR, 0, text);
+		}
+	}
+	complete_access(v);
+}
+
+/* The second number is how long this thread was ready to run and did not. */
+static void open_schedstat(struct vcpu *v)
+{
+	int fd = v->m->ops->open(v->m->ops->ctx, "/proc/thread-self/schedstat", O_RDONLY);
+
+	v->schedstat_fd = fd < 0 ? -1 : fd;
+}
+
+static void *thread_main(void *arg)
+{
+	struct vcpu *v = arg;
+	struct machine *m = v->m;
+	sigset_t kick;
+
+	sigemptyset(&kick);
+	sigaddset(&kick, KICK_SIGNAL);
+	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
+	/* Until the owner has started all threads: see machine_start(). */
+	pthread_mutex_lock(&m->start_lock);
+	pthread_mutex_unlock(&m->start_lock);
+	open_schedstat(v);
+	if (kvm_vcpu_tsc_offset(&v->kvm, &v->tsc_offset) < 0) {
+		uint64_t guest;
+
+		/* An older KVM: the offset to the nearest few hundred ticks. */
+		v->tsc_offset = kvm_vcpu_get_msr(&v->kvm, 0x10, &guest) < 0 ? 0 : guest - __rdtsc();
+	}
+	if (v->index == 0) {
+		m->times.first_run_ns = clock_now_ns(&clock_monotonic);
+	}
+	run_guest(v);
+	if (atomic_fetch_sub(&m->running, 1) == 1) {
+		m->times.ended_ns = clock_now_ns(&clock_monotonic);
+		sem_post(&m->all_left);
+		machine_notify(m);
+	}
+	return NULL;
+}
+
+/* Its arrival is all that matters: it makes KVM_RUN return. */
+static void on_kick(int signal)
+{
+}
+
+/**
+ * vcpu_start() - start the thread
+ * @v: an initialised vCPU
+ * @e: gets one line
+ *
+ * The thread blocks every signal but the one that kicks it; those of the process are the owner's.
+ *
+ * Return: 0 or −errno.
+ * Context: the owner.
+ */
+int vcpu_start(struct vcpu *v, struct err *e)
+{
+	const struct sigaction action = {.sa_handler = on_kick};
+	char name[16];
+	sigset_t all, before;
+	int r;
+
+	/* No SA_RESTART: KVM_RUN must return. */
+	if (sigaction(KICK_SIGNAL, &action, NULL) < 0) {
+		return err_errno(e, -errno, "cannot set up the signal that stops vCPUs");
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	atomic_fetch_add(&v->m->running, 1);
+	r = pthread_create(&v->thread, NULL, thread_main, v);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r != 0) {
+		atomic_fetch_sub(&v->m->running, 1);
+		return err_errno(e, -r, "cannot start the thread of vCPU %u", v->index);
+	}
+	v->started = true;
+	snprintf(name, sizeof(name), "vcpu%u", v->index);
+	pthread_setname_np(v->thread, name);
+	return 0;
+}
+
+/**
+ * vcpu_request() - ask something of a vCPU's thread
+ * @v: a started vCPU
+ * @request: VCPU_STOP or VCPU_STATE
+ *
+ * The request is stored before immediate_exit, and the thread clears immediate_exit before it looks
+ * at the requests: whichever comes first, it does not enter the guest with a request unseen.
+ *
+ * Context: the owner, or a vCPU's thread.
+ */
+void vcpu_request(struct vcpu *v, uint32_t request)
+{
+	atomic_fetch_or(&v->requests, request);
+	if (!v->started || pthread_equal(v->thread, pthread_self())) {
+		return;
+	}
+	*(volatile __u8 *)&v->kvm.run->immediate_exit = 1;
+	atomic_thread_fence(memory_order_seq_cst);
+	pthread_kill(v->thread, KICK_SIGNAL);
+}
+
+/**
+ * vcpu_join() - wait for the thread, which was asked to stop or ended by itself
+ * @v: a vCPU, started or not
+ *
+ * Context: the owner.
+ */
+void vcpu_join(struct vcpu *v)
+{
+	if (v->started) {
+		pthread_join(v->thread, NULL);
+		v->started = false;
+	}
+}
