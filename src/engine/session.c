@@ -31,7 +31,7 @@
 #define HALTED_NS (300 * NS_PER_MSEC)
 /* After the command's status, for the guest to go down. */
 #define GOING_DOWN_NS (5 * NS_PER_SEC)
-/* After a signal, for a slow reader of our output. */
+/* After a signal or --timeout, for a slow reader of our output. */
 #define FLUSH_NS NS_PER_SEC
 
 enum { SINK_STDOUT, SINK_STDERR, SINK_CONSOLE, SINK_COUNT };
@@ -292,6 +292,7 @@ static void on_timeout(void *ctx)
 	}
 	s->facts.timed_out = true;
 	s->facts.timeout_ns = s->cfg->timeout_ns;
+	arm(s, s->flush, FLUSH_NS);
 	session_end(s);
 }
 

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A session over a scripted backend: what it does when, and that it never waits where it must not.
+ */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/channel.h"
+#include "abi/marks.h"
+#include "base/clock.h"
+#include "engine/session.h"
+#include "guest/channel.h"
+
+enum action { SAY, FRAME, MARK, STOP, SIGNAL, FLOOD };
+
+struct step {
+	uint64_t after_ns;
+	enum action action;
+	int stream; /* BACKEND_* of SAY, CHANNEL_STREAM_* of FRAME, code of MARK, signal of SIGNAL
+		     */
+	const char *text;
+	enum stop_reason reason;
+	uint32_t value;
+};
+
+#define MS NS_PER_MSEC
+
+static struct {
+	struct backend base;
+	struct evloop *loop;
+	struct evloop_source *timer;
+	const struct backend_events *events;
+	void *ctx;
+	const struct step *steps;
+	size_t count, next;
+	bool halted, paused, was_paused;
+	uint64_t last_line_ns, halt_ns, flooded;
+	char typed[64];
+	size_t typed_len, room;
+} fake;
+
+static struct record_boot record;
+static struct outcome outcome;
+static struct err e;
+static int out_pipe[2], null_fd, saved_out, saved_err;
+
+static void arm_next(void)
+{
+	if (fake.next < fake.count) {
+		assert_int_equal(evloop_arm_timer(fake.timer,
+						  clock_now_ns(&clock_monotonic) +
+							  fake.steps[fake.next].after_ns + 1,
+						  0),
+				 0);
+	}
+}
+
+static void frame(int stream, const void *data, size_t len)
+{
+	uint8_t buf[CHANNEL_FRAME_MAX];
+	size_t n = channel_encode(buf, (uint8_t)stream, data, len);
+
+	fake.events->output(fake.ctx, BACKEND_CHANNEL, buf, n);
+}
+
+static void flood(void)
+{
+	static const char data[4096];
+
+	while (!fake.paused && !fake.halted && fake.flooded < (64U << 20)) {
+		frame(CHANNEL_STREAM_STDOUT, data, sizeof(data));
+		fake.flooded += sizeof(data);
+	}
+}
+
+static void on_step(void *ctx)
+{
+	const struct step *s = &fake.steps[fake.next++];
+	const struct backend_mark mark = {.code = (uint8_t)s->stream,
+					  .guest_ticks = 77,
+					  .host_ns = clock_now_ns(&clock_monotonic),
+					  .exits = 5};
+
+	arm_next();
+	switch (s->action) {
+	case SAY:
+		fake.last_line_ns = clock_now_ns(&clock_monotonic);
+		fake.events->output(fake.ctx, (enum backend_stream)s->stream, s->text,
+				    strlen(s->text));
+		break;
+	case FRAME:
+		frame(s->stream, s->text, strlen(s->text));
+		break;
+	case MARK:
+		fake.events->mark(fake.ctx, &mark);
+		break;
+	case STOP:
+		fake.events->stopped(fake.ctx, s->reason, s->value, s->text ? s->text : "");
+		break;
+	case SIGNAL:
+		raise(s->stream);
+		break;
+	case FLOOD:
+		flood();
+		break;
+	}
+}
+
+static int fake_start(struct backend *b, struct evloop *loop, const struct backend_events *events,
+		      void *ctx, struct err *err)
+{
+	fake.loop = loop;
+	fake.events = events;
+	fake.ctx = ctx;
+	assert_int_equal(evloop_add_timer(loop, on_step, NULL, &fake.timer), 0);
+	arm_next();
+	return 0;
+}
+
+static size_t fake_write_console(struct backend *b, const void *data, size_t len)
+{
+	size_t n = len < fake.room ? len : fake.room;
+
+	assert_true(fake.typed_len + n <= sizeof(fake.typed));
+	memcpy(fake.typed + fake.typed_len, data, n);
+	fake.typed_len += n;
+	return n;
+}
+
+static void fake_pause(struct backend *b, enum backend_stream stream, bool on)
+{
+	fake.paused = on;
+	fake.was_paused |= on;
+}
+
+static void fake_halt(struct backend *b)
+{
+	fake.halted = true;
+	fake.halt_ns = clock_now_ns(&clock_monotonic);
+	evloop_remove(fake.timer);
+	fake.timer = NULL;
+}
+
+static size_t fake_registers(struct backend *b, struct backend_cpu_state *cpus, size_t max)
+{
+	cpus[0] = (struct backend_cpu_state){.rip = 0x1234, .text = strdup("RAX=1\n")};
+	return 1;
+}
+
+static int fake_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
+{
+	return -EFAULT;
+}
+
+static int fake_collect(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *err)
+{
+	r->backend = "fake";
+	return 0;
+}
+
+static void fake_suspend(struct backend *b, bool on)
+{
+}
+
+static const struct backend_ops fake_ops = {
+	.start = fake_start,
+	.write_console = fake_write_console,
+	.pause = fake_pause,
+	.halt = fake_halt,
+	.registers = fake_registers,
+	.read_gpa = fake_read_gpa,
+	.collect = fake_collect,
+	.suspend = fake_suspend,
+};
+
+static struct session_config cfg;
+
+static int setup(void **state)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.base.ops = &fake_ops;
+	fake.room = sizeof(fake.typed);
+	memset(&e, 0, sizeof(e));
+	memset(&outcome, 0, sizeof(outcome));
+	record_boot_init(&record);
+	cfg = (struct session_config){.backend = &fake.base,
+				      .kernel_path = "/dev/null",
+				      .job = true,
+				      .console_fd = -1,
+				      .console_name = "console",
+				      .input_fd = -1,
+				      .timeout_ns = 10 * NS_PER_SEC};
+	/* The session writes to our own stdout and stderr. */
+	assert_int_equal(pipe2(out_pipe, O_CLOEXEC), 0);
+	null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	saved_out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+	saved_err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	record_boot_fini(&record);
+	close(out_pipe[0]);
+	close(out_pipe[1]);
+	close(null_fd);
+	close(saved_out);
+	close(saved_err);
+	return 0;
+}
+
+/* cmocka's own messages must not go where the session's do: nothing is asserted in between. */
+static int run_to(int fd, const struct step *steps, size_t count)
+{
+	int r;
+
+	fake.steps = steps;
+	fake.count = count;
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	dup2(null_fd, STDERR_FILENO);
+	r = session_run(&cfg, &record, &outcome, &e);
+	fflush(stdout);
+	dup2(saved_out, STDOUT_FILENO);
+	dup2(saved_err, STDERR_FILENO);
+	return r;
+}
+
+#define RUN(steps) assert_int_equal(run_to(out_pipe[1], steps, ARRAY_SIZE(steps)), 0)
+
+#define AGENT      "{\"type\":\"agent\",\"uname\":\"6.12\",\"calltime\":null}\n"
+#define EXIT       "{\"type\":\"exit\",\"status\":7,\"signal\":0}\n"
+
+static void a_commands_output_and_status_are_passed_on(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, FRAME, CHANNEL_STREAM_RESULTS, AGENT},
+		{1 * MS, FRAME, CHANNEL_STREAM_STDOUT, "out\n"},
+		{1 * MS, FRAME, CHANNEL_STREAM_RESULTS, EXIT},
+		{1 * MS, STOP, .reason = STOP_EXIT_PORT},
+	};
+	char buf[16] = "";
+
+	RUN(steps);
+	assert_int_equal(outcome.status, 7);
+	assert_int_equal(read(out_pipe[0], buf, sizeof(buf)), 4);
+	assert_string_equal(buf, "out\n");
+	assert_int_equal(json_array_size(record.guest), 2);
+	assert_string_equal(record.kernel_version, "6.12");
+	assert_true(record.phase_ns[RECORD_USER_MARK] != RECORD_NEVER);
+	assert_null(record.console_tail);
+}
+
+static void a_results_line_may_be_split_over_frames(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, FRAME, CHANNEL_STREAM_RESULTS, "{\"type\":\"exit\",\"st"},
+		{1 * MS, FRAME, CHANNEL_STREAM_RESULTS, "atus\":9}\nnot JSON\n"},
+		{1 * MS, STOP, .reason = STOP_RESET},
+	};
+
+	RUN(steps);
+	assert_int_equal(outcome.status, 9);
+	assert_int_equal(json_array_size(record.guest), 1);
+}
+
+static void a_panic_is_told_within_100_ms_of_its_last_line(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, SAY, BACKEND_CONSOLE, "Kernel panic - not syncing: why\n"},
+		{30 * MS, SAY, BACKEND_CONSOLE, "Call Trace:\n"},
+		{30 * MS, SAY, BACKEND_CONSOLE, "Kernel Offset: disabled\n"},
+	};
+
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_PANIC);
+	assert_int_equal(json_array_size(record.console_tail), 3);
+	assert_true(fake.halt_ns - fake.last_line_ns < 100 * MS);
+}
+
+static void the_line_that_ends_a_panic_is_not_waited_behind(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, SAY, BACKEND_CONSOLE, "Kernel panic - not syncing: why\n"},
+		{1 * MS, SAY, BACKEND_CONSOLE, "---[ end Kernel panic - not syncing: why ]---\n"},
+	};
+
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_PANIC);
+	assert_true(fake.halt_ns - fake.last_line_ns < 20 * MS);
+}
+
+static void a_panic_that_never_falls_silent_ends_too(void **state)
+{
+	static struct step steps[200] = {
+		{1 * MS, SAY, BACKEND_CONSOLE, "Kernel panic - not syncing: why\n"}};
+
+	for (size_t i = 1; i < ARRAY_SIZE(steps); i++) {
+		steps[i] = (struct step){30 * MS, SAY, BACKEND_CONSOLE, "more\n"};
+	}
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_PANIC);
+	assert_true(fake.next < fake.count);
+}
+
+static void a_halt_that_the_console_tells_is_a_missing_status(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, SAY, BACKEND_CONSOLE, "reboot: System halted\n"},
+	};
+
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_NO_STATUS);
+}
+
+static void the_clocks_run_out(void **state)
+{
+	static const struct step silent[] = {{10 * NS_PER_SEC, SAY, BACKEND_CONSOLE, "late\n"}};
+	static const struct step up[] = {
+		{1 * MS, MARK, MARK_KERNEL_START},
+		{1 * MS, MARK, MARK_USER_START},
+		{10 * NS_PER_SEC, SAY, BACKEND_CONSOLE, "late\n"},
+	};
+
+	cfg.timeout_ns = 100 * MS;
+	cfg.boot_timeout_ns = 50 * MS;
+	RUN(silent);
+	assert_int_equal(outcome.status, OUTCOME_BOOT);
+	record_boot_fini(&record);
+	record_boot_init(&record);
+	fake.next = 0;
+	RUN(up);
+	assert_int_equal(outcome.status, OUTCOME_TIMEOUT);
+	assert_int_equal(record.user_mark_ticks, 77);
+	assert_true(record.phase_ns[RECORD_KERNEL_MARK] <= record.phase_ns[RECORD_USER_MARK]);
+}
+
+static void a_reader_that_does_not_read_stops_the_guest_and_not_the_clock(void **state)
+{
+	static const struct step steps[] = {{1 * MS, FLOOD}};
+
+	cfg.timeout_ns = 200 * MS;
+	/* Nobody reads the pipe, but it is still open. */
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_TIMEOUT);
+	assert_true(fake.was_paused);
+	assert_true(fake.flooded < (1U << 20));
+}
+
+static void a_reader_that_is_gone_ends_the_run(void **state)
+{
+	static const struct step steps[] = {{1 * MS, FRAME, CHANNEL_STREAM_STDOUT, "out\n"}};
+
+	close(out_pipe[0]);
+	out_pipe[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_USAGE);
+	assert_int_equal(outcome.kind, OUTCOME_KIND_OUTPUT);
+	assert_non_null(strstr(outcome.text, "stdout cannot be written: Broken pipe"));
+}
+
+static void a_full_disk_ends_the_run(void **state)
+{
+	static const struct step steps[] = {{1 * MS, FRAME, CHANNEL_STREAM_STDOUT, "out\n"}};
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(run_to(full, steps, 1), 0);
+	close(full);
+	assert_int_equal(outcome.kind, OUTCOME_KIND_OUTPUT);
+	assert_non_null(strstr(outcome.text, "No space left on device"));
+}
+
+static void a_signal_ends_the_run_in_order(void **state)
+{
+	static const struct step steps[] = {{1 * MS, SIGNAL, SIGTERM}};
+	struct sigaction after;
+
+	RUN(steps);
+	assert_int_equal(outcome.kind, OUTCOME_KIND_SIGNAL);
+	assert_int_equal(outcome.status, 128 + SIGTERM);
+	assert_true(fake.halted);
+	sigaction(SIGPIPE, NULL, &after);
+	assert_ptr_equal(after.sa_handler, SIG_DFL);
+}
+
+static void what_fail_on_names_ends_the_run(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, SAY, BACKEND_CONSOLE, "WARNING: CPU: 0 PID: 1 at x.c:1\n"},
+	};
+
+	cfg.fail_on = SESSION_FAIL_ON_WARN;
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_OOPS);
+	cfg.fail_on = SESSION_FAIL_ON_OOPS;
+	cfg.timeout_ns = 200 * MS;
+	fake.next = 0;
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_TIMEOUT);
+}
+
+static void a_file_on_stdin_is_typed_and_its_end_changes_nothing(void **state)
+{
+	static const struct step steps[] = {{50 * MS, STOP, .reason = STOP_RESET}};
+	char path[] = "/tmp/session-XXXXXX";
+	int fd = mkstemp(path);
+
+	unlink(path);
+	assert_int_equal(write(fd, "ls\001x\n", 5), 5);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	cfg.job = false;
+	cfg.input_fd = fd;
+	RUN(steps);
+	close(fd);
+	assert_int_equal(outcome.status, 0);
+	/* The escape is one of terminals only. */
+	assert_int_equal(fake.typed_len, 5);
+	assert_memory_equal(fake.typed, "ls\001x\n", 5);
+}
+
+static void a_guest_that_takes_no_input_makes_nothing_spin(void **state)
+{
+	static const struct step steps[] = {{300 * MS, STOP, .reason = STOP_RESET}};
+	struct timespec before, after;
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	cfg.job = false;
+	cfg.input_fd = fd;
+	fake.room = 1;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+	RUN(steps);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+	close(fd);
+	assert_true((after.tv_sec - before.tv_sec) * 1000 +
+			    (after.tv_nsec - before.tv_nsec) / 1000000 <
+		    100);
+}
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_commands_output_and_status_are_passed_on),
+		TEST(a_results_line_may_be_split_over_frames),
+		TEST(a_panic_is_told_within_100_ms_of_its_last_line),
+		TEST(the_line_that_ends_a_panic_is_not_waited_behind),
+		TEST(a_panic_that_never_falls_silent_ends_too),
+		TEST(a_halt_that_the_console_tells_is_a_missing_status),
+		TEST(the_clocks_run_out),
+		TEST(a_reader_that_does_not_read_stops_the_guest_and_not_the_clock),
+		TEST(a_reader_that_is_gone_ends_the_run),
+		TEST(a_full_disk_ends_the_run),
+		TEST(a_signal_ends_the_run_in_order),
+		TEST(what_fail_on_names_ends_the_run),
+		TEST(a_file_on_stdin_is_typed_and_its_end_changes_nothing),
+		TEST(a_guest_that_takes_no_input_makes_nothing_spin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
