@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'ringside compare' from its words to its report, over a runner that does not boot anything."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RINGSIDE = os.environ.get("RINGSIDE", os.path.join(TOP, "build", "ringside"))
+FAKE = os.path.join(os.path.dirname(RINGSIDE), "tests", "fake_run")
+
+
+class Bench:
+    """A folder with a kernel whose file says how the fake runner behaves."""
+
+    def __init__(self, path):
+        self.path = path
+        self.kernel = str(path / "vmlinux")
+        self.results = str(path / "r.ndjson")
+        self.env = dict(os.environ, XDG_CACHE_HOME=str(path / "cache"))
+        self.behave("ok")
+
+    def behave(self, how):
+        with open(self.kernel, "w") as f:
+            f.write(how)
+
+    def words(self, *more, a=None, b=None, bench="syscall,ctxsw.futex", blocks=6, seed=1):
+        to = ["--results", self.results] if self.results else []
+        return [RINGSIDE, "compare", "--a", a or self.kernel, "--b",
+                b or self.kernel + ",append=fast", "--bench", bench, "--blocks", str(blocks),
+                "--batches", "5", "--seed", str(seed), "--backend", "qemu", "--icount", "3",
+                "--runner", FAKE, *to, *more]
+
+    def run(self, *words, **kw):
+        return subprocess.run(list(words), env=self.env, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=60, **kw)
+
+    def compare(self, *more, **kw):
+        return self.run(*self.words(*more, **kw))
+
+    def start(self, *more, **kw):
+        return subprocess.Popen(self.words(*more, **kw), env=self.env, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def wait_for_boots(self, n):
+        """Until so many are recorded."""
+        for _ in range(1000):
+            if os.path.exists(self.results) and open(self.results).read().count("\n") > n:
+                return
+            time.sleep(0.01)
+        raise AssertionError("%d boots were never recorded" % n)
+
+    def lines(self):
+        with open(self.results) as f:
+            return [json.loads(line) for line in f]
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return Bench(tmp_path)
+
+
+def by_name(text):
+    return {row["name"]: row for row in json.loads(text)["benchmarks"]}
+
+
+def test_a_faster_arm_is_better_and_the_size_is_right(bench):
+    bench.behave("faster=25 noise=0.5")
+    p = bench.compare("--json")
+    assert p.returncode == 0, p.stderr
+    rows = by_name(p.stdout)
+    assert rows["ctxsw.futex.fsgs"]["verdict"] == "better"
+    assert rows["ctxsw.futex.fsgs"]["effect"]["value"] == pytest.approx(-25, abs=0.5)
+    assert rows["ctxsw.futex.fsgs"]["unit"] == "instructions"
+    assert list(rows) == ["syscall.null", "ctxsw.futex.fs", "switch_to.fsgs@ctxsw.futex.fs",
+                          "ctxsw.futex.fsgs", "switch_to.fsgs@ctxsw.futex.fsgs"]
+    assert rows["switch_to.fsgs@ctxsw.futex.fsgs"]["effect"]["value"] == pytest.approx(-25)
+
+
+def test_a_slower_arm_is_worse_and_the_status_says_no(bench):
+    bench.behave("faster=-3 noise=0.5")
+    p = bench.compare()
+    assert p.returncode == 1, p.stderr
+    assert "worse" in p.stdout
+
+
+def test_an_arm_compared_with_itself_is_equivalent(bench):
+    p = bench.run(RINGSIDE, "compare", "--a", bench.kernel, "--aa", "--bench", "syscall",
+                  "--blocks", "6", "--backend", "qemu", "--icount", "3", "--runner", FAKE,
+                  "--results", bench.results, "--json")
+    assert p.returncode == 0, p.stderr
+    assert by_name(p.stdout)["syscall.null"]["verdict"] == "equivalent"
+
+
+def test_the_same_seed_gives_the_same_plan_and_report_wherever_the_results_are(bench):
+    bench.behave("faster=25 noise=2")
+    one = bench.compare()
+    first = bench.lines()[0]
+    bench.results = str(bench.path / "elsewhere.ndjson")
+    two = bench.compare()
+    assert one.returncode == two.returncode == 0, one.stderr
+    assert bench.lines()[0] == first
+    assert one.stdout == two.stdout
+    bench.results = str(bench.path / "other.ndjson")
+    assert bench.compare(seed=2).returncode == 0
+    assert bench.lines()[0]["boots"] != first["boots"]
+
+
+def test_each_boot_gets_its_arm_and_its_own_nuisances(bench):
+    bench.compare()
+    plan, *boots = bench.lines()
+    assert len(boots) == 24
+    for i, (planned, boot) in enumerate(zip(plan["boots"], boots)):
+        argv = boot["argv"]
+        assert (boot["slot"], boot["block"], boot["arm"]) == (i, planned["block"], planned["arm"])
+        assert ("--append" in argv) == (planned["arm"] == "b")
+        assert boot["env"]["RINGSIDE_STACKPAD"] == str(planned["stack_bytes"])
+        assert len(boot["env"]["RINGSIDE_ENVPAD"]) == planned["env_bytes"]
+        assert argv[argv.index("--backend") + 1] == "qemu"
+        assert argv[argv.index("--icount") + 1] == "3"
+    assert len({b["stack_bytes"] for b in plan["boots"]}) > 12
+
+
+def test_report_prints_the_same_again(bench):
+    bench.behave("faster=25 noise=2 dirty=1")
+    p = bench.compare()
+    again = bench.run(RINGSIDE, "report", bench.results)
+    assert (again.returncode, again.stdout) == (p.returncode, p.stdout)
+    as_json = bench.run(RINGSIDE, "report", "--json", bench.results)
+    arm = by_name(as_json.stdout)["syscall.null"]["arms"]["a"]
+    assert (arm["batches"], arm["dirty"], arm["dirty_by_cause"]["irq"]) == (60, 12, 12)
+
+
+def test_killed_ten_times_at_random_moments_the_report_is_that_of_an_undisturbed_run(bench):
+    bench.behave("faster=25 noise=2 slow=0.1")
+    whole = bench.compare(blocks=8)
+    assert whole.returncode == 0, whole.stderr
+    bench.results = str(bench.path / "killed.ndjson")
+    rng = random.Random(20)
+    for _ in range(10):
+        p = subprocess.Popen(bench.words("--resume", blocks=8), env=bench.env,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0, 0.5))
+        assert p.poll() is None, "it was done before the tenth kill: make the boots slower"
+        p.kill()
+        p.wait()
+        if os.path.exists(bench.results):
+            with open(bench.results, "rb") as f:
+                for line in f.read().split(b"\n")[:-1]:
+                    json.loads(line)
+    assert len(bench.lines()) > 2, "no kill came after a record"
+    end = bench.compare("--resume", blocks=8)
+    assert (end.returncode, end.stdout) == (whole.returncode, whole.stdout), end.stderr
+    assert sorted(line["slot"] for line in bench.lines()[1:]) == list(range(32))
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_the_boot_and_says_how_to_go_on(bench, sig):
+    bench.behave("slow=0.1")
+    p = bench.start()
+    bench.wait_for_boots(2)
+    p.send_signal(sig)
+    out, err = p.communicate(timeout=10)
+    assert p.returncode == 128 + sig
+    assert out == ""
+    assert "go on with: ringside compare --resume --results " + bench.results in err
+    recorded = len(bench.lines()) - 1
+    assert 2 <= recorded < 24
+    end = bench.run(RINGSIDE, "compare", "--resume", "--results", bench.results)
+    assert end.returncode == 0, end.stderr
+    assert "going on after %d of 24 boots" % recorded in end.stderr
+    assert len(bench.lines()) == 25
+
+
+def test_a_partial_last_record_is_dropped_with_a_warning(bench):
+    whole = bench.compare()
+    data = open(bench.results, "rb").read()
+    with open(bench.results, "wb") as f:
+        f.write(data[:-100])
+    shown = bench.run(RINGSIDE, "report", bench.results)
+    assert shown.returncode == 3
+    assert "the last record is cut off after" in shown.stderr
+    assert "23 of 24 boots are recorded" in shown.stderr
+    assert os.path.getsize(bench.results) == len(data) - 100
+    p = bench.compare("--resume")
+    assert "the last record was cut off after" in p.stderr
+    assert (p.returncode, p.stdout) == (whole.returncode, whole.stdout)
+
+
+def test_results_are_never_overwritten(bench):
+    bench.compare()
+    before = open(bench.results).read()
+    p = bench.compare()
+    assert p.returncode == 4
+    assert "exists and is never overwritten" in p.stderr
+    assert open(bench.results).read() == before
+
+
+def test_results_of_another_plan_are_refused_untouched(bench):
+    bench.compare()
+    with open(bench.results, "a") as f:
+        f.write('{"partial')
+    before = open(bench.results).read()
+    p = bench.compare("--resume", seed=2)
+    assert p.returncode == 4
+    assert "line 1: these results are of another plan: its seed is 1, not 2" in p.stderr
+    assert open(bench.results).read() == before
+
+
+@pytest.mark.parametrize("line, mark", [(1, '"schema_version":1,"type":"plan"'),
+                                        (2, '"schema_version":1,"type":"boot"')])
+def test_results_of_a_newer_schema_are_refused(bench, line, mark):
+    bench.compare()
+    text = open(bench.results).read()
+    assert mark in text
+    with open(bench.results, "w") as f:
+        f.write(text.replace(mark, mark.replace("1", "2", 1), 1))
+    p = bench.run(RINGSIDE, "report", bench.results)
+    assert p.returncode == 4
+    assert "line %d: schema version 2 is newer than the 1 this ringside reads" % line in p.stderr
+
+
+def test_a_kernel_that_changed_since_is_refused(bench):
+    bench.behave("slow=0.1")
+    p = bench.start()
+    bench.wait_for_boots(1)
+    p.terminate()
+    p.communicate()
+    bench.behave("slow=0.2")
+    p = bench.run(RINGSIDE, "compare", "--resume", "--results", bench.results)
+    assert p.returncode == 4
+    assert "was changed since the comparison began" in p.stderr
+
+
+def test_a_full_disk_ends_it_with_the_records_before_intact(bench):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+    p = bench.run(*bench.words(), preexec_fn=limit)
+    assert p.returncode == 4
+    assert "writing a record: File too large; the records before it are kept" in p.stderr
+    assert 0 < len(bench.lines()) - 1 < 24
+    end = bench.compare("--resume")
+    assert end.returncode == 0, end.stderr
+
+
+def test_two_at_once_on_one_file_are_refused(bench):
+    bench.behave("slow=0.3")
+    p = bench.start()
+    bench.wait_for_boots(0)
+    other = bench.compare("--resume")
+    p.terminate()
+    p.communicate()
+    assert other.returncode == 4
+    assert "another ringside is writing it" in other.stderr
+
+
+@pytest.mark.parametrize("how, text", [
+    ("crash", "internal: 'ringside run' was ended by signal 11 (Segmentation fault)"),
+    ("none", "internal: 'ringside run' left no record and status 3; it said: nothing to say"),
+    ("garbage", "internal: its record cannot be used: not a record: column"),
+    ("partial", "internal: its record cannot be used: not a record: column"),
+    ("nokvm", "nokvm: /dev/kvm: no permission"),
+])
+def test_a_boot_that_the_machine_failed_is_recorded_and_ends_it(bench, how, text):
+    bench.behave("%s times=%s:1" % (how, bench.path / "count"))
+    p = bench.compare()
+    assert p.returncode == 4
+    assert "error: boot 1 (block 1 of 6, arm " in p.stderr
+    assert text in p.stderr
+    assert len(bench.lines()) == 2
+    end = bench.compare("--resume")
+    assert end.returncode == 0, end.stderr
+    bench.results = str(bench.path / "whole.ndjson")
+    assert bench.compare().stdout == end.stdout
+
+
+def test_a_boot_that_hangs_is_ended_by_its_timeout(bench):
+    bench.behave("hang")
+    begin = time.monotonic()
+    p = bench.compare("--timeout", "1")
+    assert p.returncode == 4
+    assert "internal: 'ringside run' did not end when its --timeout ran out" in p.stderr
+    assert time.monotonic() - begin < 30
+
+
+def test_a_few_boots_whose_guest_fails_are_data_and_not_repeated(bench):
+    bench.behave("faster=25 panic times=%s:1" % (bench.path / "count"))
+    p = bench.compare("--json", blocks=7)
+    assert p.returncode == 0, p.stderr
+    assert "warning: boot 1 (block 1 of 7, arm " in p.stderr
+    assert "failed: panic (status 240): Attempted to kill init!" in p.stderr
+    assert len(bench.lines()) == 29
+    row = by_name(p.stdout)["syscall.null"]
+    assert row["blocks"] == 6
+    assert row["arms"]["a"]["boots_lost"] + row["arms"]["b"]["boots_lost"] == 1
+    again = bench.compare("--resume", "--json", blocks=7)
+    assert again.stdout == p.stdout
+    assert len(bench.lines()) == 29
+
+
+def test_an_arm_whose_guest_fails_again_and_again_ends_it_undecided(bench):
+    bench.behave("panic@fast")
+    p = bench.compare()
+    assert p.returncode == 3
+    assert p.stdout == ""
+    assert "3 boots failed, so the comparison ends here, undecided" in p.stderr
+    assert p.stderr.rstrip().endswith("\n".join("line %d" % i for i in range(8, 20)))
+    again = bench.compare("--resume")
+    assert again.returncode == 3
+    assert "3 boots failed" in again.stderr
+
+
+def test_a_benchmark_that_fails_its_own_check_says_so(bench):
+    bench.behave("benchfail")
+    p = bench.compare()
+    assert p.returncode == 3
+    assert "failed: syscall.null: FSGSBASE is off" in p.stderr
+
+
+def test_where_no_batch_is_clean_a_boot_has_no_value(bench):
+    bench.behave("dirty=5")
+    p = bench.compare(bench="syscall")
+    assert p.returncode == 3
+    assert "all 5 batches were disturbed" in p.stdout
+
+
+def test_where_most_batches_are_dirty_the_rest_counts_with_a_warning(bench):
+    bench.behave("dirty=3 faster=25")
+    p = bench.compare(bench="syscall")
+    assert p.returncode == 0
+    assert ("warning: syscall.null, arm A: in 12 boots more than half of the batches were "
+            "disturbed" in p.stderr)
+
+
+def test_fewer_than_six_blocks_decide_nothing(bench):
+    bench.behave("faster=25")
+    assert bench.compare(blocks=5).returncode == 3
+
+
+@pytest.mark.parametrize("words, text", [
+    ([], "--a is missing"),
+    (["--a", "k"], "--b is missing"),
+    (["--a", "k", "--b", "k"], "--bench is missing"),
+    (["--a", "k", "--b", "k", "--aa", "--bench", "syscall"], "--aa compares --a with itself"),
+    (["--a", "k,x=1", "--b", "k", "--bench", "syscall"],
+     "--a 'k,x=1': 'x' is no property of an arm"),
+    (["--a", "k", "--b", "k", "--bench", "speed"], "--bench: 'speed' is no benchmark"),
+    (["--a", "k", "--b", "k", "--bench", "syscall", "--backend", "kvm", "--icount", "3"],
+     "--icount is QEMU's"),
+    (["--a", "k", "--b", "k", "--bench", "syscall", "--blocks", "0"],
+     "--blocks 0: expected 1 to 10000"),
+    (["--resume"], "--resume: name the file to go on with"),
+    (["--a", "k", "--b", "k", "--bench", "syscall", "--resume"], "--resume: which comparison?"),
+    (["now"], "unexpected 'now'"),
+])
+def test_wrong_words_are_refused(bench, words, text):
+    p = bench.run(RINGSIDE, "compare", *words)
+    assert p.returncode == 2
+    assert p.stderr.startswith("ringside: error: " + text)
+    assert p.stderr.count("\n") == 1
+
+
+def test_a_kernel_that_is_not_there_is_named_before_anything_is_written(bench):
+    p = bench.compare(b=bench.kernel + "x")
+    assert p.returncode == 4
+    assert "--b: --kernel %sx: No such file or directory" % bench.kernel in p.stderr
+    assert not os.path.exists(bench.results)
+
+
+def test_without_a_file_the_results_go_into_the_cache_by_their_plan(bench):
+    bench.results = None
+    p = bench.compare()
+    assert p.returncode == 0, p.stderr
+    (name,) = os.listdir(bench.path / "cache" / "ringside" / "results")
+    assert name.endswith(".ndjson") and len(name) == 16 + 7
+    again = bench.compare("--resume")
+    assert again.stdout == p.stdout
+
+
+def test_progress_is_told_on_stderr_alone(bench):
+    p = bench.compare()
+    assert "ringside: boot 1 of 24, block 1 of 6, arm " in p.stderr
+    assert "boot 1 of" not in p.stdout
