@@ -178,8 +178,14 @@ int payload_vm_run(struct payload_vm *vm, uint64_t timeout_ns, struct payload_ou
 		return err_errno(e, r, "KVM does not run the vCPU");
 	}
 	if (out.end == PAYLOAD_END_TIMEOUT) {
-		snprintf(out.text, sizeof(out.text), "no end within %llu ms",
-			 (unsigned long long)(timeout_ns / NS_PER_MSEC));
+		struct kvm_regs regs = {0};
+
+		if (kvm_vcpu_get_regs(&vm->vcpu, &regs) < 0) {
+			regs.rip = 0;
+		}
+		snprintf(out.text, sizeof(out.text), "no end within %llu ms, rip 0x%llx",
+			 (unsigned long long)(timeout_ns / NS_PER_MSEC),
+			 (unsigned long long)regs.rip);
 	}
 	r = gmem_read(&vm->memory, PAYLOAD_BLOCK_GPA, &out.block, sizeof(out.block));
 	if (r < 0) {

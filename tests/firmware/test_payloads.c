@@ -307,7 +307,7 @@ static void a_payload_that_does_not_end_is_stopped_in_time(void **state)
 	bench_open(&b, "echo", ring_of(state));
 	assert_int_equal(payload_vm_run(b.vm, 100 * NS_PER_MSEC, &b.out, &e), 0);
 	assert_int_equal(b.out.end, PAYLOAD_END_TIMEOUT);
-	assert_string_equal(b.out.text, "no end within 100 ms");
+	assert_non_null(strstr(b.out.text, "no end within 100 ms, rip 0x10"));
 	assert_int_equal(b.out.block.state, PAYLOAD_STARTED);
 	assert_true(clock_now_ns(&clock_monotonic) - start < 10 * NS_PER_SEC);
 	bench_close(&b);

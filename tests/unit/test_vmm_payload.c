@@ -89,7 +89,7 @@ static void time_runs_out_however_often_it_is_interrupted(void **state)
 
 	run_with(play_endless_signals, 50 * NS_PER_MSEC, 0, &out);
 	assert_int_equal(out.end, PAYLOAD_END_TIMEOUT);
-	assert_string_equal(out.text, "no end within 50 ms");
+	assert_string_equal(out.text, "no end within 50 ms, rip 0x101000");
 }
 
 static void a_vcpu_that_does_not_run_is_an_error(void **state)
