@@ -16,11 +16,13 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/backend_kvm.h"
+#include "cli/class_detect.h"
 #include "cli/commands.h"
 #include "cli/helpers.h"
-#include "cli/run_backend.h"
 #include "cli/run_guest.h"
 #include "cli/run_options.h"
+#include "engine/backend_qemu.h"
 #include "engine/session.h"
 
 struct run {
@@ -31,7 +33,10 @@ struct run {
 	struct initramfs *initramfs;
 	int json_fd, console_fd;
 	bool close_json; /* it is a file that we opened */
-	struct backend *backend;
+	bool qemu;
+	struct class_result class; /* of this machine, once class_detected */
+	bool class_detected;
+	struct backend *backend; /* until the session takes it */
 	struct record_boot record;
 	struct outcome outcome;
 };
@@ -122,10 +127,45 @@ static int prepare(struct run *run, struct err *e)
 	return r;
 }
 
+static void detect_class(struct run *run)
+{
+	if (!run->class_detected) {
+		class_detect(&run->class);
+		run->class_detected = true;
+	}
+}
+
+/* Decide for --backend auto, and say why. */
+static void choose_backend(struct run *run)
+{
+	const struct run_options *o = &run->o;
+
+	if (o->lab || o->icount != RUN_ICOUNT_OFF || strcmp(o->backend, "auto") != 0) {
+		run->qemu = strcmp(o->backend, "kvm") != 0;
+		return;
+	}
+	detect_class(run);
+	run->qemu = !run->class.known || !exec_class_runs_kernels(run->class.class);
+	log_info("backend %s: %s", run->qemu ? "qemu" : "kvm", run->class.evidence);
+}
+
+static int create_backend(struct run *run, const struct backend_config *common, struct err *e)
+{
+	const struct backend_qemu_config cfg = {
+		.common = *common,
+		.icount_shift = run->o.icount == RUN_ICOUNT_OFF ? BACKEND_QEMU_ICOUNT_OFF
+								: (int)run->o.icount,
+		.lab = run->o.lab,
+		.rw = run->o.rw.items,
+	};
+
+	return run->qemu ? backend_qemu_create(&cfg, &run->backend, e)
+			 : backend_kvm_create(common, &run->backend, e);
+}
+
 static int make_backend(struct run *run, struct err *e)
 {
 	const char *const *initrds = run->o.initrds.items;
-	bool qemu = run_backend_is_qemu(&run->o);
 	struct backend_config common = {
 		.kernel_path = run->kernel_path,
 		.initramfs = run->initramfs,
@@ -134,13 +174,15 @@ static int make_backend(struct run *run, struct err *e)
 		.memory_bytes = run->o.memory_bytes,
 		.channel = run_options_has_job(&run->o),
 	};
-	int r = run_guest_append(&run->o, run->kernel_path, qemu, &run->append, e);
+	int r;
 
+	choose_backend(run);
+	r = run_guest_append(&run->o, run->kernel_path, run->qemu, &run->append, e);
 	if (r < 0) {
 		return r;
 	}
 	common.append = run->append;
-	return run_backend_create(&run->o, qemu, &common, &run->backend, e);
+	return create_backend(run, &common, e);
 }
 
 static int run_session(struct run *run, struct err *e)
@@ -159,6 +201,7 @@ static int run_session(struct run *run, struct err *e)
 		.exec_ns = run->exec_ns,
 	};
 
+	run->backend = NULL;
 	return session_run(&cfg, &run->record, &run->outcome, e);
 }
 
@@ -184,41 +227,99 @@ static int write_status_file(const struct run *run, struct err *e)
 	return r;
 }
 
+/* A class that does not run kernels explains why KVM could not go on. */
+static void explain_kvm_error(struct run *run)
+{
+	struct outcome *o = &run->outcome;
+
+	if (run->qemu || o->kind != OUTCOME_KIND_KVM_ERROR) {
+		return;
+	}
+	detect_class(run);
+	if (run->class.known && !exec_class_runs_kernels(run->class.class)) {
+		o->status = OUTCOME_NO_KVM;
+		o->kind = OUTCOME_KIND_NO_KVM;
+		snprintf(o->text, sizeof(o->text),
+			 "ring0: this machine's KVM does not run kernels (%s); take --backend qemu "
+			 "or tools/lab",
+			 run->class.evidence);
+		log_error("%s", o->text);
+	}
+}
+
+static void judge_failure(struct run *run, const struct err *e)
+{
+	struct outcome *o = &run->outcome;
+	bool kvm = text_starts_with(e->text, "kvm-"); /* a check of doctor's */
+
+	o->status = kvm ? OUTCOME_NO_KVM : OUTCOME_USAGE;
+	o->kind = kvm ? OUTCOME_KIND_NO_KVM : OUTCOME_KIND_USAGE;
+	snprintf(o->text, sizeof(o->text), "%s", e->text);
+	log_error("%s", e->text);
+}
+
 /* Only now, when nothing waits for it: the kernel's hash reads all of the file. */
+static int fill_record(struct run *run, struct err *e)
+{
+	const struct outcome *o = &run->outcome;
+	struct record_boot *r = &run->record;
+
+	r->status = o->status;
+	r->outcome_kind = outcome_kind_name(o->kind);
+	r->has_guest_status = o->has_guest_status;
+	r->guest_status = o->guest_status;
+	r->outcome_text = strdup(o->text);
+	r->kernel_path = run->kernel_path[0] ? strdup(run->kernel_path) : NULL;
+	r->append = run->append ? strdup(run->append) : NULL;
+	if (strcmp(r->backend, "kvm") == 0) {
+		detect_class(run);
+		r->exec_class = run->class.known ? run->class.class : EXEC_NATIVE;
+		r->icount_shift = run->class.icount_shift;
+	}
+	if (run->o.kernel_sha256) {
+		r->kernel_sha256 = strdup(run->o.kernel_sha256);
+	} else if (o->kind != OUTCOME_KIND_USAGE) {
+		return record_file_sha256(run->kernel_path, &r->kernel_sha256, e);
+	}
+	return 0;
+}
+
 static int write_record(struct run *run, struct err *e)
 {
-	struct record_boot *r = &run->record;
 	json_t *line;
-	int ret;
+	int r;
 
 	if (run->json_fd < 0) {
 		return 0;
 	}
-	r->kernel_path = strdup(run->kernel_path);
-	r->append = strdup(run->append);
-	if (run->o.kernel_sha256) {
-		r->kernel_sha256 = strdup(run->o.kernel_sha256);
-	} else {
-		ret = record_file_sha256(run->kernel_path, &r->kernel_sha256, e);
-		if (ret < 0) {
-			return ret;
-		}
+	r = fill_record(run, e);
+	if (r < 0) {
+		return r;
 	}
-	line = record_boot_to_json(r);
+	line = record_boot_to_json(&run->record);
 	if (!line) {
 		return err_set(e, -ENOMEM, "the record: out of memory, or a text is not UTF-8");
 	}
-	ret = record_json_write_line(run->json_fd, line);
+	r = record_json_write_line(run->json_fd, line);
 	json_decref(line);
-	return ret < 0 ? err_errno(e, ret, "--json %s", run->o.json) : 0;
+	return r < 0 ? err_errno(e, r, "--json %s", run->o.json) : 0;
 }
 
-static int finish(struct run *run, struct err *e)
+/* What could not be written is told, and is the status unless there is a worse one already. */
+static void finish(struct run *run)
 {
-	int r = write_status_file(run, e);
-	int r2 = write_record(run, e);
+	struct err e = ERR_INIT;
+	int r = write_status_file(run, &e);
 
-	return r < 0 ? r : r2;
+	if (r == 0) {
+		r = write_record(run, &e);
+	}
+	if (r < 0) {
+		log_error("%s", e.text);
+		if (run->outcome.status <= OUTCOME_GUEST_MAX) {
+			run->outcome.status = OUTCOME_USAGE;
+		}
+	}
 }
 
 static void run_fini(struct run *run)
@@ -268,24 +369,18 @@ int cmd_run(int argc, char **argv)
 	if (r == 0) {
 		r = make_backend(&run, &e);
 	}
-	status = r < 0 ? OUTCOME_USAGE : 0;
 	if (r == 0) {
 		r = run_session(&run, &e);
-		status = r < 0 ? OUTCOME_VMM_FAULT : run.outcome.status;
-	}
-	if (r == 0) {
-		r = finish(&run, &e);
-		status = r < 0 ? OUTCOME_USAGE : status;
 	}
 	if (r < 0) {
-		log_error("%s", e.text);
+		judge_failure(&run, &e);
 	}
-	r = r == 0 && run.outcome.kind == OUTCOME_KIND_SIGNAL
-		    ? run.outcome.status - OUTCOME_SIGNAL_BASE
-		    : 0;
+	explain_kvm_error(&run);
+	finish(&run);
+	status = run.outcome.status;
 	run_fini(&run);
-	if (r > 0) {
-		end_by_signal(r);
+	if (run.outcome.kind == OUTCOME_KIND_SIGNAL) {
+		end_by_signal(status - OUTCOME_SIGNAL_BASE);
 	}
 	return status;
 }

@@ -57,7 +57,7 @@ struct backend_ops {
 	 */
 	void (*pause)(struct backend *b, enum backend_stream stream, bool on);
 	/* The end of events, in all cases: freeze the machine where it is if it still runs, bounded
-	 * in time, and leave the loop. "stopped" does not follow. */
+	 * in time. Output that is on its way may still come during the call; "stopped" does not. */
 	void (*halt)(struct backend *b);
 	/* After the end: the state of each vCPU. Returns how many were filled in, 0 if not known.
 	 */

@@ -358,6 +358,8 @@ static void qemu_halt(struct backend *b)
 		int r = qmp_command(&q->qmp, "stop", QMP_TIMEOUT_MS);
 
 		log_debug("qemu", "stop: %d", r);
+		q->ended = true;
+		drain_after_end(q);
 	}
 	unwatch(q);
 }

@@ -51,7 +51,7 @@ struct session {
 	struct evloop_source *timeout, *boot_timeout, *linger, *flush;
 	uint64_t panic_ns;
 	struct outcome_facts facts;
-	bool ending;
+	bool ending, deaf;
 };
 
 static uint64_t now_ns(void)
@@ -61,6 +61,9 @@ static uint64_t now_ns(void)
 
 static void stop_when_flushed(struct session *s)
 {
+	if (!s->deaf) {
+		return;
+	}
 	for (size_t i = 0; i < SINK_COUNT; i++) {
 		if (!sink_is_idle(&s->sinks[i])) {
 			return;
@@ -76,7 +79,9 @@ static void session_end(struct session *s)
 		if (s->record->phase_ns[RECORD_EXIT] == RECORD_NEVER) {
 			s->record->phase_ns[RECORD_EXIT] = now_ns() - s->cfg->exec_ns;
 		}
+		/* What was on its way is still taken. */
 		s->backend->ops->halt(s->backend);
+		s->deaf = true;
 	}
 	stop_when_flushed(s);
 }
@@ -246,7 +251,7 @@ static void on_output(void *ctx, enum backend_stream stream, const void *data, s
 {
 	struct session *s = ctx;
 
-	if (s->ending) {
+	if (s->deaf) {
 		return;
 	}
 	if (stream == BACKEND_CONSOLE) {
@@ -473,12 +478,6 @@ static int conclude(struct session *s, struct outcome *ret, struct err *e)
 		free(r->kernel_version);
 		r->kernel_version = strdup(s->results.uname);
 	}
-	r->status = ret->status;
-	r->outcome_kind = outcome_kind_name(ret->kind);
-	r->has_guest_status = ret->has_guest_status;
-	r->guest_status = ret->guest_status;
-	free(r->outcome_text);
-	r->outcome_text = strdup(ret->text);
 	return s->backend->ops->collect(s->backend, r, s->cfg->exec_ns, e);
 }
 
@@ -508,8 +507,7 @@ static int start(struct session *s, struct err *e)
  * @e: set on failure
  *
  * While it runs, signals are this function's; afterwards they are as they were, and so is the
- * terminal. Failures are reported on stderr. After a success the backend has ended but its memory
- * can still be read.
+ * terminal. Failures are reported on stderr. The backend is gone afterwards in all cases.
  *
  * Return: 0 when the run came to an outcome, of whatever kind; else the negative errno of what
  * could not be set up. Context: the main thread, which becomes the event loop's.
@@ -522,6 +520,7 @@ int session_run(const struct session_config *cfg, struct record_boot *record, st
 	int r;
 
 	if (!s) {
+		backend_destroy(cfg->backend);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	r = evloop_create(&loop);
@@ -529,6 +528,7 @@ int session_run(const struct session_config *cfg, struct record_boot *record, st
 		r = signals_init(&s->signals, loop, on_signal, s);
 	}
 	if (r < 0) {
+		backend_destroy(cfg->backend);
 		free(s);
 		return err_errno(e, r, "the event loop");
 	}
@@ -557,6 +557,7 @@ int session_run(const struct session_config *cfg, struct record_boot *record, st
 	if (r == 0) {
 		r = conclude(s, ret, e);
 	}
+	backend_destroy(s->backend);
 	for (size_t i = 0; i < SINK_COUNT; i++) {
 		sink_fini(&s->sinks[i]);
 	}

@@ -22,7 +22,7 @@
 #define SESSION_FAIL_ON_LOCKDEP (1U << 3)
 
 struct session_config {
-	struct backend *backend;  /* created, not started; stays the caller's */
+	struct backend *backend;  /* created, not started; taken: it is destroyed at the end */
 	const char *kernel_path;  /* for the names of addresses */
 	bool job;                 /* an agent runs a job: its streams go to stdout and stderr */
 	int console_fd;           /* where the guest's console goes to; -1: it is only kept */

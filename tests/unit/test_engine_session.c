@@ -38,7 +38,7 @@ static struct {
 	void *ctx;
 	const struct step *steps;
 	size_t count, next;
-	bool halted, paused, was_paused;
+	bool halted, paused, was_paused, destroyed;
 	uint64_t last_line_ns, halt_ns, flooded;
 	char typed[64];
 	size_t typed_len, room;
@@ -167,6 +167,11 @@ static void fake_suspend(struct backend *b, bool on)
 {
 }
 
+static void fake_destroy(struct backend *b)
+{
+	fake.destroyed = true;
+}
+
 static const struct backend_ops fake_ops = {
 	.start = fake_start,
 	.write_console = fake_write_console,
@@ -176,6 +181,7 @@ static const struct backend_ops fake_ops = {
 	.read_gpa = fake_read_gpa,
 	.collect = fake_collect,
 	.suspend = fake_suspend,
+	.destroy = fake_destroy,
 };
 
 static struct session_config cfg;
@@ -384,6 +390,7 @@ static void a_signal_ends_the_run_in_order(void **state)
 	assert_int_equal(outcome.kind, OUTCOME_KIND_SIGNAL);
 	assert_int_equal(outcome.status, 128 + SIGTERM);
 	assert_true(fake.halted);
+	assert_true(fake.destroyed);
 	sigaction(SIGPIPE, NULL, &after);
 	assert_ptr_equal(after.sa_handler, SIG_DFL);
 }

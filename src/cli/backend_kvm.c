@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See backend_kvm.h. Runs on the main thread, which is the machine's owner. */
+#include "cli/backend_kvm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "vmm/vmm.h"
+
+#define LIVENESS_PERIOD_NS (NS_PER_SEC / 4)
+
+struct backend_kvm {
+	struct backend base;
+	struct machine *machine;
+	struct evloop_source *liveness;
+	const struct backend_events *events;
+	void *ctx;
+};
+
+static struct backend_kvm *to_kvm(struct backend *b)
+{
+	return (struct backend_kvm *)b;
+}
+
+static enum machine_line line_of(enum backend_stream stream)
+{
+	return stream == BACKEND_CONSOLE ? MACHINE_COM1 : MACHINE_COM2;
+}
+
+static void on_output(void *ctx, enum machine_line line, const void *data, size_t bytes)
+{
+	struct backend_kvm *k = ctx;
+
+	k->events->output(k->ctx, line == MACHINE_COM1 ? BACKEND_CONSOLE : BACKEND_CHANNEL, data,
+			  bytes);
+}
+
+static void on_input_room(void *ctx, enum machine_line line)
+{
+	struct backend_kvm *k = ctx;
+
+	k->events->console_room(k->ctx);
+}
+
+static void on_mark(void *ctx, const struct machine_mark *mark)
+{
+	struct backend_kvm *k = ctx;
+	const struct backend_mark m = {.code = mark->code,
+				       .host_ns = mark->host_ns,
+				       .guest_ticks = mark->guest_tsc,
+				       .exits = mark->exits};
+
+	k->events->mark(k->ctx, &m);
+}
+
+static void on_stopped(void *ctx, const struct machine_result *result)
+{
+	static const enum stop_reason reasons[] = {
+		[MACHINE_END_NONE] = STOP_NONE,
+		[MACHINE_END_EXIT_PORT] = STOP_EXIT_PORT,
+		[MACHINE_END_RESET] = STOP_RESET,
+		[MACHINE_END_POWER_OFF] = STOP_POWER_OFF,
+		[MACHINE_END_TRIPLE_FAULT] = STOP_TRIPLE_FAULT,
+		[MACHINE_END_KVM_ERROR] = STOP_KVM_ERROR,
+	};
+	struct backend_kvm *k = ctx;
+
+	k->events->stopped(k->ctx, reasons[result->end], result->value, result->text);
+}
+
+static const struct machine_callbacks callbacks = {
+	.output = on_output,
+	.input_room = on_input_room,
+	.mark = on_mark,
+	.stopped = on_stopped,
+};
+
+/* A guest that halted for good makes no exit that would tell us. */
+static void on_liveness(void *ctx)
+{
+	struct backend_kvm *k = ctx;
+
+	if (machine_liveness(k->machine) == MACHINE_HALTED) {
+		k->events->stopped(k->ctx, STOP_HALTED, 0, "");
+	}
+}
+
+static int kvm_start(struct backend *b, struct evloop *loop, const struct backend_events *events,
+		     void *ctx, struct err *e)
+{
+	struct backend_kvm *k = to_kvm(b);
+	int r;
+
+	k->events = events;
+	k->ctx = ctx;
+	r = evloop_add_timer(loop, on_liveness, k, &k->liveness);
+	if (r == 0) {
+		r = evloop_arm_timer(k->liveness,
+				     clock_now_ns(&clock_monotonic) + LIVENESS_PERIOD_NS,
+				     LIVENESS_PERIOD_NS);
+	}
+	if (r < 0) {
+		return err_errno(e, r, "the event loop");
+	}
+	return machine_start(k->machine, loop, &callbacks, k, e);
+}
+
+static size_t kvm_write_console(struct backend *b, const void *data, size_t len)
+{
+	return machine_input(to_kvm(b)->machine, MACHINE_COM1, data, len);
+}
+
+static void kvm_pause(struct backend *b, enum backend_stream stream, bool on)
+{
+	machine_pause_output(to_kvm(b)->machine, line_of(stream), on);
+}
+
+static void kvm_halt(struct backend *b)
+{
+	struct backend_kvm *k = to_kvm(b);
+
+	evloop_remove(k->liveness);
+	k->liveness = NULL;
+	machine_halt(k->machine);
+}
+
+static size_t kvm_registers(struct backend *b, struct backend_cpu_state *cpus, size_t max)
+{
+	struct machine *m = to_kvm(b)->machine;
+	size_t n = machine_vcpus(m) < max ? machine_vcpus(m) : max;
+
+	for (size_t i = 0; i < n; i++) {
+		char text[MACHINE_VCPU_TEXT];
+		int r = machine_vcpu_text(m, (unsigned int)i, &cpus[i].rip, text, sizeof(text));
+
+		if (r < 0) {
+			cpus[i].rip = 0;
+			snprintf(text, sizeof(text), "(its registers cannot be read: %s)\n",
+				 strerror(-r));
+		}
+		cpus[i].text = strdup(text);
+		if (!cpus[i].text) {
+			return i;
+		}
+	}
+	return n;
+}
+
+static int kvm_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
+{
+	return machine_read_gpa(to_kvm(b)->machine, gpa, buf, len);
+}
+
+/* The same place comes once for each vCPU: the record has it once. */
+static void add_exit(void *ctx, const char *reason, const char *detail, uint64_t count, uint64_t ns)
+{
+	struct record_boot *r = ctx;
+	struct record_exit *x;
+
+	for (size_t i = 0; i < r->exit_count; i++) {
+		x = &r->exits[i];
+		if (strcmp(x->reason, reason) == 0 && strcmp(x->detail, detail) == 0) {
+			x->count += count;
+			x->ns += ns;
+			return;
+		}
+	}
+	x = reallocarray(r->exits, r->exit_count + 1, sizeof(*x));
+	if (!x) {
+		return; /* the totals are still right */
+	}
+	r->exits = x;
+	x = &r->exits[r->exit_count++];
+	snprintf(x->reason, sizeof(x->reason), "%s", reason);
+	snprintf(x->detail, sizeof(x->detail), "%s", detail);
+	x->count = count;
+	x->ns = ns;
+}
+
+/* Values of the same name are added up: they come once for each vCPU. */
+static void add_value(void *ctx, const char *name, uint64_t value)
+{
+	json_t *before = json_object_get(ctx, name);
+
+	json_object_set_new(ctx, name,
+			    json_integer(json_integer_value(before) + (json_int_t)value));
+}
+
+static int collect_windows(const struct machine *m, struct record_boot *r)
+{
+	size_t n;
+	const struct machine_window *from = machine_windows(m, &n, NULL);
+
+	r->windows = calloc(n + 1, sizeof(*r->windows));
+	if (!r->windows) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		/* Both sides say "not known" with the same number. */
+		r->windows[i] = (struct record_window){.open_tsc = from[i].open_tsc,
+						       .exits = from[i].exits,
+						       .kvm_exits = from[i].kvm_exits,
+						       .irqs = from[i].irqs,
+						       .steal_ns = from[i].steal_ns,
+						       .nivcsw = from[i].nivcsw};
+	}
+	r->window_count = n;
+	return 0;
+}
+_Static_assert(MACHINE_NO_VALUE == RECORD_NEVER, "windows are copied as they are");
+
+static uint64_t since(uint64_t ns, uint64_t exec_ns)
+{
+	return ns ? ns - exec_ns : RECORD_NEVER;
+}
+
+static int kvm_collect(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *e)
+{
+	const struct machine *m = to_kvm(b)->machine;
+	const struct machine_times *t = machine_times(m);
+	json_t *caps = json_object(), *stats = json_object();
+
+	r->backend = "kvm";
+	r->phase_ns[RECORD_LOAD] = since(t->loaded_ns, exec_ns);
+	r->phase_ns[RECORD_FIRST_RUN] = since(t->first_run_ns, exec_ns);
+	if (t->ended_ns) {
+		r->phase_ns[RECORD_EXIT] = since(t->ended_ns, exec_ns);
+	}
+	machine_exits_each(m, add_exit, r);
+	machine_exits_total(m, &r->exits_total, &r->exits_user_ns);
+	if (machine_stats_each(m, add_value, stats) == 0) {
+		r->kvm_stats = json_incref(stats);
+	}
+	json_decref(stats);
+	machine_kvm_caps_each(m, add_value, caps);
+	r->kvm = json_pack("{s:i, s:o}", "api", machine_kvm_api(m), "caps", caps);
+	if (collect_windows(m, r) < 0 || !r->kvm) {
+		return err_set(e, -ENOMEM, "the record: out of memory");
+	}
+	return 0;
+}
+
+/* The machine's threads are stopped and continued with the rest of the process. */
+static void kvm_suspend(struct backend *b, bool on)
+{
+}
+
+static void kvm_destroy(struct backend *b)
+{
+	struct backend_kvm *k = to_kvm(b);
+
+	evloop_remove(k->liveness);
+	machine_destroy(k->machine);
+	free(k);
+}
+
+static const struct backend_ops kvm_backend_ops = {
+	.start = kvm_start,
+	.write_console = kvm_write_console,
+	.pause = kvm_pause,
+	.halt = kvm_halt,
+	.registers = kvm_registers,
+	.read_gpa = kvm_read_gpa,
+	.collect = kvm_collect,
+	.suspend = kvm_suspend,
+	.destroy = kvm_destroy,
+};
+
+/* The initrd in one piece, to be copied into the guest's memory and given back. */
+struct initrd {
+	void *data; /* mapped; NULL: there is none */
+	size_t bytes;
+};
+
+static int map_initrd(struct initrd *in, int fd, size_t bytes, const char *name, struct err *e)
+{
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE;
+	void *p = mmap(NULL, bytes, fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ, flags, fd, 0);
+
+	if (p == MAP_FAILED) {
+		return err_errno(e, -errno, "%s", name);
+	}
+	in->data = p;
+	in->bytes = bytes;
+	return 0;
+}
+
+static int open_initrd(struct initrd *in, const char *path, struct err *e)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		return err_errno(e, -errno, "--initrd %s", path);
+	}
+	return map_initrd(in, fd, (size_t)st.st_size, path, e);
+}
+
+static int make_initrd(struct initrd *in, const struct backend_config *cfg, struct err *e)
+{
+	int r;
+
+	if (!cfg->initramfs) {
+		return cfg->initrd_path ? open_initrd(in, cfg->initrd_path, e) : 0;
+	}
+	r = map_initrd(in, -1, initramfs_bytes(cfg->initramfs), "the initramfs", e);
+	return r < 0 ? r : initramfs_copy(cfg->initramfs, in->data, e);
+}
+
+/**
+ * backend_kvm_create() - build a machine of our own, with the guest in its memory
+ * @cfg: what is to run; only needed during the call
+ * @ret: set on success; end it with backend_destroy()
+ * @e: set on failure; about KVM itself it starts with one of doctor's check ids, "kvm-..."
+ *
+ * Return: 0, or what machine_build() or reading the initrd gave: a negative errno.
+ * Context: the thread that will run the event loop.
+ */
+int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, struct err *e)
+{
+	struct initrd initrd = {.data = NULL};
+	struct machine_piece piece;
+	struct machine_config machine = {
+		.kernel_path = cfg->kernel_path,
+		.cmdline = cfg->append,
+		.initrd = &piece,
+		.memory_bytes = cfg->memory_bytes,
+		.cpus = cfg->cpus,
+		.entry = MACHINE_ENTRY_RING_0,
+		.time_exits = true,
+	};
+	struct backend_kvm *k = calloc(1, sizeof(*k));
+	int r;
+
+	if (!k) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	k->base.ops = &kvm_backend_ops;
+	r = make_initrd(&initrd, cfg, e);
+	if (r == 0) {
+		piece = (struct machine_piece){.data = initrd.data, .bytes = initrd.bytes};
+		machine.initrd_count = initrd.data ? 1 : 0;
+		r = machine_build(&machine, &k->machine, e);
+	}
+	if (initrd.data) {
+		munmap(initrd.data, initrd.bytes);
+	}
+	if (r < 0) {
+		free(k);
+		return r;
+	}
+	*ret = &k->base;
+	return 0;
+}

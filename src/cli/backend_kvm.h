@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Our own VMM as a session's backend: the adapter between engine/backend.h and vmm/vmm.h. */
+#ifndef CLI_BACKEND_KVM_H
+#define CLI_BACKEND_KVM_H
+
+#include "engine/backend.h"
+
+int backend_kvm_create(const struct backend_config *cfg, struct backend **ret,
+		       struct err *e) __must_check;
+
+#endif
