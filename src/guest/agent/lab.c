@@ -101,8 +101,8 @@ static int share(const char *path, size_t number, struct err *e)
 }
 
 /*
- * Bind @path from below when it is in a fresh directory, exists there, and no share will have it. An
- * earlier binding may have brought it already: then it is the same file.
+ * Bind @path from below when it is in a fresh directory, exists there, and no share will have it.
+ * An earlier binding may have brought it already: then it is the same file.
  */
 static int bring_back(const struct job *job, const char *path, struct err *e)
 {
