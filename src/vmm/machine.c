@@ -12,6 +12,7 @@
 
 #include "arch/x86/boot.h"
 #include "arch/x86/cpuid.h"
+#include "arch/x86/mptable.h"
 #include "base/clock.h"
 #include "vmm/load.h"
 
@@ -233,6 +234,12 @@ static int make_vcpus(struct machine *m, const struct machine_config *cfg,
 		r = x86_boot_write_tables(&m->ram.mem, ring);
 		if (r < 0) {
 			err_errno(e, r, "cannot write the start-up page tables");
+		}
+	}
+	if (r == 0) {
+		r = x86_mptable_write(&m->ram.mem, m->vcpu_count);
+		if (r < 0) {
+			err_errno(e, r, "cannot write the table of CPUs");
 		}
 	}
 	return r;

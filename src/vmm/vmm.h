@@ -23,7 +23,7 @@
 #include "base/evloop.h"
 #include "kvm/ops.h"
 
-#define MACHINE_VCPUS_MAX       255  /* APIC ids of 8 bits */
+#define MACHINE_VCPUS_MAX       254  /* APIC ids of 8 bits, one of them the I/O APIC's */
 #define MACHINE_MARKS_MAX       256  /* kept; window marks are not counted among them */
 #define MACHINE_WINDOWS_MAX     8192 /* kept */
 #define MACHINE_RESULT_TEXT     512

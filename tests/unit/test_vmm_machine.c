@@ -260,9 +260,9 @@ static void a_configuration_that_cannot_be_is_refused_with_the_limit(void **stat
 	struct machine_config cfg = config();
 
 	cfg.cpus = 0;
-	refused_with(&cfg, -EINVAL, "0 vCPUs: expected 1 to 255");
+	refused_with(&cfg, -EINVAL, "0 vCPUs: expected 1 to 254");
 	cfg.cpus = MACHINE_VCPUS_MAX + 1;
-	refused_with(&cfg, -EINVAL, "256 vCPUs: expected 1 to 255");
+	refused_with(&cfg, -EINVAL, "255 vCPUs: expected 1 to 254");
 	cfg.cpus = FAKE_VCPUS + 1;
 	refused_with(&cfg, -EINVAL, "5 vCPUs: this host's KVM allows 4");
 	cfg = config();
