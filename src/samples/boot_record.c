@@ -14,7 +14,7 @@
 #include "samples/record.h"
 
 /* The probe that times nothing: it calibrates the others. */
-#define EMPTY_PROBE "empty"
+#define EMPTY_PROBE "calltime.empty"
 
 /* Windows of a boot as columns. */
 struct windows {
@@ -139,20 +139,15 @@ static int mark_windows(struct boot_bench *b, const struct windows *w, size_t wi
 	return 0;
 }
 
-/*
- * What the guest itself saw. Its count of involuntary switches tells only where the benchmark makes
- * none of its own: a switch benchmark does, by being woken and by sched_yield().
- */
+/* What the guest itself saw; of context switches only those that the benchmark did not make. */
 static int mark_guest(struct boot_bench *b, const json_t *line, struct err *e)
 {
-	bool switches = strcmp(b->per_call, "switch") == 0;
-	const struct {
+	static const struct {
 		const char *key;
 		enum disturbance cause;
-		bool tells;
 	} columns[] = {
-		{"irqs", DISTURBED_IRQ, true},
-		{"nivcsw", DISTURBED_PREEMPT, !switches},
+		{"irqs", DISTURBED_IRQ},
+		{"nivcsw", DISTURBED_PREEMPT},
 	};
 
 	for (size_t c = 0; c < ARRAY_SIZE(columns); c++) {
@@ -162,8 +157,7 @@ static int mark_guest(struct boot_bench *b, const json_t *line, struct err *e)
 		if (r < 0) {
 			return r;
 		}
-		for (size_t i = 0; json_is_array(v) && columns[c].tells && i < b->batch_count;
-		     i++) {
+		for (size_t i = 0; json_is_array(v) && i < b->batch_count; i++) {
 			double x;
 
 			r = get_element(v, columns[c].key, i, &x, e);
