@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "support.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "compare_fixture.h"
+
+static struct err e;
+static struct comparison c;
+
+static int setup(void **state)
+{
+	fixture_comparison(&c, 6);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	comparison_fini(&c);
+	return 0;
+}
+
+static int add(size_t slot, const struct fixture_boot *b)
+{
+	char *line = fixture_line(&c, slot, b);
+	int r = comparison_add_line(&c, line, strlen(line), &e);
+
+	free(line);
+	return r;
+}
+
+static void a_whole_boot_counts_once(void **state)
+{
+	assert_int_equal(add(3, &(struct fixture_boot){.units = 100}), 0);
+	assert_int_equal(c.last_use, BOOT_WHOLE);
+	assert_int_equal(c.done, 1);
+	assert_int_equal(c.failed, 0);
+	assert_non_null(c.boots[3]);
+	assert_int_equal(add(3, &(struct fixture_boot){.units = 100}), -EBADMSG);
+	assert_string_equal(e.text, "boot 3 stands twice in it");
+}
+
+static void a_guest_that_failed_is_data(void **state)
+{
+	static const char *const kinds[] = {"panic",   "oops",     "boot",    "hang",
+					    "timeout", "nostatus", "kvmerror"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		assert_int_equal(add(i, &(struct fixture_boot){.status = 240, .kind = kinds[i]}),
+				 0);
+		assert_int_equal(c.last_use, BOOT_FAILED);
+	}
+	assert_int_equal(c.failed, ARRAY_SIZE(kinds));
+	assert_int_equal(c.done, ARRAY_SIZE(kinds));
+}
+
+static void a_boot_that_the_machine_failed_is_to_be_done_again(void **state)
+{
+	static const char *const kinds[] = {"nokvm", "internal", "usage", "output", "signal"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		assert_int_equal(add(0, &(struct fixture_boot){.status = 248, .kind = kinds[i]}),
+				 0);
+		assert_int_equal(c.last_use, BOOT_NOT_THERE);
+		assert_null(c.boots[0]);
+	}
+	assert_int_equal(add(0, &(struct fixture_boot){.units = 1}), 0);
+	assert_int_equal(c.done, 1);
+}
+
+static void a_benchmark_that_sent_nothing_makes_the_boot_a_failed_one(void **state)
+{
+	assert_int_equal(add(0, &(struct fixture_boot){.no_bench = true}), 0);
+	assert_int_equal(c.last_use, BOOT_FAILED);
+	assert_string_equal(c.last_why, "syscall.null: the guest sent no result");
+}
+
+static void a_boot_of_another_place_kernel_or_machine_is_refused(void **state)
+{
+	assert_int_equal(add(0, &(struct fixture_boot){.units = 1}), 0);
+	assert_int_equal(add(24, &(struct fixture_boot){.units = 1}), -EBADMSG);
+	assert_string_equal(e.text, "boot 24 is not in the plan");
+	assert_int_equal(add(1, &(struct fixture_boot){.units = 1, .wrong_arm = true}), -EBADMSG);
+	assert_string_equal(e.text, "boot 1 is not of the block and arm that the plan says");
+	assert_int_equal(add(1, &(struct fixture_boot){.units = 1, .sha256 = "ffff"}), -EXDEV);
+	assert_int_equal(add(1, &(struct fixture_boot){.units = 1, .class = "tcg"}), -EXDEV);
+	assert_string_equal(e.text,
+			    "this boot's execution class is 'tcg', that of the boots before "
+			    "it 'icount': one comparison is of one machine");
+	assert_int_equal(add(1, &(struct fixture_boot){.units = 1, .cpu = "Other"}), -EXDEV);
+	assert_string_equal(e.text, "this boot's host CPU is 'Other', that of the boots before it "
+				    "'Fake CPU': one comparison is of one machine");
+	assert_int_equal(add(1, &(struct fixture_boot){.units = 1, .ticks_per_unit = 4}), -EXDEV);
+	assert_int_equal(c.done, 1);
+}
+
+static void the_first_line_must_be_a_plan(void **state)
+{
+	struct comparison empty = {0};
+
+	assert_int_equal(comparison_add_line(&empty, "{}", 2, &e), -EBADMSG);
+	assert_string_equal(e.text, "not the plan of a comparison");
+	comparison_fini(&empty);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_whole_boot_counts_once),
+		TEST(a_guest_that_failed_is_data),
+		TEST(a_boot_that_the_machine_failed_is_to_be_done_again),
+		TEST(a_benchmark_that_sent_nothing_makes_the_boot_a_failed_one),
+		TEST(a_boot_of_another_place_kernel_or_machine_is_refused),
+		TEST(the_first_line_must_be_a_plan),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "support.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "compare_fixture.h"
+#include "engine/summary.h"
+
+static struct err e;
+static struct comparison c;
+static struct summary *s;
+
+static int setup(void **state)
+{
+	fixture_comparison(&c, 6);
+	s = NULL;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	summary_destroy(s);
+	comparison_fini(&c);
+	return 0;
+}
+
+static void add(size_t slot, const struct fixture_boot *b)
+{
+	char *line = fixture_line(&c, slot, b);
+
+	if (comparison_add_line(&c, line, strlen(line), &e) < 0) {
+		fail_msg("%s", e.text);
+	}
+	free(line);
+}
+
+/* Boots of arm A take 100 units and as many more as their number, those of B five less. */
+static double units(size_t slot)
+{
+	return 100 + (double)slot - (c.plan.boots[slot].arm == ARM_B ? 5 : 0);
+}
+
+static void add_all_but(size_t left_out)
+{
+	for (size_t i = 0; i < c.plan.boot_count; i++) {
+		if (i != left_out) {
+			add(i, &(struct fixture_boot){.units = units(i)});
+		}
+	}
+}
+
+static const struct report *make(void)
+{
+	if (summary_create(&c, &s, &e) < 0) {
+		fail_msg("%s", e.text);
+	}
+	return summary_report(s);
+}
+
+static void boots_are_put_into_blocks_and_a_linear_drift_cancels(void **state)
+{
+	const struct report *r;
+
+	add_all_but(SIZE_MAX);
+	r = make();
+	assert_int_equal(r->n_benches, 1);
+	assert_int_equal(r->benches[0].n_blocks, 6);
+	assert_int_equal(r->blocks_complete, 6);
+	for (size_t k = 0; k < 6; k++) {
+		const struct stats_block *b = &r->benches[0].blocks[k];
+
+		assert_true(fabs((b->b[0] + b->b[1] - b->a[0] - b->a[1]) / 2 + 5) < 1e-9);
+	}
+	assert_int_equal(r->benches[0].result.verdict, VERDICT_BETTER);
+	assert_true(fabs(r->benches[0].result.effect + 5) < 1e-9);
+}
+
+static void the_head_says_what_was_compared_where(void **state)
+{
+	const struct report *r;
+
+	add_all_but(SIZE_MAX);
+	r = make();
+	assert_true(r->same_image);
+	assert_false(r->same_arm);
+	assert_string_equal(r->arms[0].label, "nofsgsbase");
+	assert_string_equal(r->arms[1].label, "base");
+	assert_string_equal(r->arms[1].kernel_version, "6.12");
+	assert_string_equal(r->host_cpu, "Fake CPU");
+	assert_null(r->host_kernel);
+	assert_int_equal(r->class, EXEC_ICOUNT);
+	assert_int_equal(r->ticks_per_unit, 8);
+	assert_int_equal(r->benches[0].calls, 100);
+}
+
+static void a_block_that_lacks_a_boot_is_left_out_whole(void **state)
+{
+	const struct report *r;
+
+	add_all_but(5);
+	add(5, &(struct fixture_boot){.status = 240, .kind = "panic"});
+	r = make();
+	assert_int_equal(r->blocks_complete, 5);
+	assert_int_equal(r->benches[0].n_blocks, 5);
+	assert_int_equal(r->benches[0].boots_lost[c.plan.boots[5].arm], 1);
+	assert_int_equal(r->benches[0].result.verdict, VERDICT_INCONCLUSIVE);
+}
+
+static void a_boot_that_is_not_done_yet_is_not_lost(void **state)
+{
+	const struct report *r;
+
+	add_all_but(5);
+	r = make();
+	assert_int_equal(r->blocks_complete, 5);
+	assert_int_equal(r->benches[0].boots_lost[0] + r->benches[0].boots_lost[1], 0);
+}
+
+static void dirty_batches_are_counted_and_left_out_of_the_value(void **state)
+{
+	const struct report *r;
+	enum arm_id arm = c.plan.boots[0].arm;
+
+	add_all_but(0);
+	add(0, &(struct fixture_boot){.units = units(0), .batches = 5, .dirty = 2});
+	r = make();
+	assert_int_equal(r->benches[0].batches[arm].total, 12 * 4 + 1);
+	assert_int_equal(r->benches[0].batches[arm].dirty, 2);
+	assert_int_equal(r->benches[0].batches[arm].by_cause[DISTURBED_IRQ], 2);
+	/* Its dirty batches are larger by 1000: the block would show it. */
+	assert_true(fabs(r->benches[0].result.effect + 5) < 1e-9);
+	assert_int_equal(r->benches[0].n_blocks, 6);
+}
+
+static void a_boot_without_a_clean_batch_has_no_value_and_that_is_said(void **state)
+{
+	const struct report *r;
+	char want[80];
+
+	add_all_but(7);
+	add(7, &(struct fixture_boot){.units = units(7), .dirty = 4});
+	r = make();
+	snprintf(want, sizeof(want), "boot 8 (arm %c): all 4 batches were disturbed",
+		 c.plan.boots[7].arm == ARM_A ? 'A' : 'B');
+	assert_string_equal(r->benches[0].error, want);
+	assert_int_equal(r->benches[0].n_blocks, 5);
+	assert_int_equal(r->benches[0].boots_lost[c.plan.boots[7].arm], 1);
+}
+
+static void nothing_recorded_is_nothing_to_report(void **state)
+{
+	assert_int_equal(summary_create(&c, &s, &e), -ENODATA);
+	assert_string_equal(e.text, "no boot has given numbers: there is nothing to report");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(boots_are_put_into_blocks_and_a_linear_drift_cancels),
+		TEST(the_head_says_what_was_compared_where),
+		TEST(a_block_that_lacks_a_boot_is_left_out_whole),
+		TEST(a_boot_that_is_not_done_yet_is_not_lost),
+		TEST(dirty_batches_are_counted_and_left_out_of_the_value),
+		TEST(a_boot_without_a_clean_batch_has_no_value_and_that_is_said),
+		TEST(nothing_recorded_is_nothing_to_report),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
