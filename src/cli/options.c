@@ -260,13 +260,13 @@ static void option_text(const struct opt_row *row, char *buf, size_t len)
 	}
 }
 
-/* The help text, folded to the width of a terminal. */
+/* The help text, folded to the width of a terminal; a newline in it begins a new line. */
 static void print_folded(FILE *out, const char *text, int indent, int column)
 {
 	const int width = 80;
 
 	while (*text) {
-		size_t n = strcspn(text, " ");
+		size_t n = strcspn(text, " \n");
 
 		if (column > indent && column + 1 + (int)n > width) {
 			fprintf(out, "\n%*s", indent, "");
@@ -278,6 +278,11 @@ static void print_folded(FILE *out, const char *text, int indent, int column)
 		fprintf(out, "%.*s", (int)n, text);
 		column += (int)n;
 		text += n;
+		if (*text == '\n') {
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+			text++;
+		}
 		text += strspn(text, " ");
 	}
 	fputc('\n', out);
