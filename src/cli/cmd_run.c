@@ -3,6 +3,7 @@
  * "ringside run": one boot. Reads as stages: options, places for the output, the guest's parts, the
  * backend, the session, the record.
  */
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,6 +25,9 @@
 #include "cli/run_options.h"
 #include "engine/backend_qemu.h"
 #include "engine/session.h"
+
+#define CPUID_VMX (1u << 5) /* leaf 1, ECX */
+#define CPUID_SVM (1u << 2) /* leaf 0x80000001, ECX */
 
 struct run {
 	struct run_options o;
@@ -149,6 +153,30 @@ static void choose_backend(struct run *run)
 	log_info("backend %s: %s", run->qemu ? "qemu" : "kvm", run->class.evidence);
 }
 
+/*
+ * KVM without hardware virtualisation under it interprets ring 0: a kernel crawls, or dies of an
+ * instruction that the interpreter lacks. Only a CPU that shows neither SVM nor VMX is worth the
+ * measurement.
+ */
+static int check_ring0(struct run *run, struct err *e)
+{
+	unsigned int a, b, c = 0, d;
+	bool virt = (__get_cpuid(1, &a, &b, &c, &d) && (c & CPUID_VMX)) ||
+		    (__get_cpuid(0x80000001, &a, &b, &c, &d) && (c & CPUID_SVM));
+
+	if (run->qemu || virt || run->o.force) {
+		return 0;
+	}
+	detect_class(run);
+	if (run->class.known && !exec_class_runs_kernels(run->class.class)) {
+		return err_set(e, -ENODEV,
+			       "ring0: this machine's KVM does not run kernels: %s; take "
+			       "--backend qemu, or tools/lab",
+			       run->class.evidence);
+	}
+	return 0;
+}
+
 static int create_backend(struct run *run, const struct backend_config *common, struct err *e)
 {
 	const struct backend_qemu_config cfg = {
@@ -177,6 +205,10 @@ static int make_backend(struct run *run, struct err *e)
 	int r;
 
 	choose_backend(run);
+	r = check_ring0(run, e);
+	if (r < 0) {
+		return r;
+	}
 	r = run_guest_append(&run->o, run->kernel_path, run->qemu, &run->append, e);
 	if (r < 0) {
 		return r;
@@ -227,30 +259,11 @@ static int write_status_file(const struct run *run, struct err *e)
 	return r;
 }
 
-/* A class that does not run kernels explains why KVM could not go on. */
-static void explain_kvm_error(struct run *run)
-{
-	struct outcome *o = &run->outcome;
-
-	if (run->qemu || o->kind != OUTCOME_KIND_KVM_ERROR) {
-		return;
-	}
-	detect_class(run);
-	if (run->class.known && !exec_class_runs_kernels(run->class.class)) {
-		o->status = OUTCOME_NO_KVM;
-		o->kind = OUTCOME_KIND_NO_KVM;
-		snprintf(o->text, sizeof(o->text),
-			 "ring0: this machine's KVM does not run kernels (%s); take --backend qemu "
-			 "or tools/lab",
-			 run->class.evidence);
-		log_error("%s", o->text);
-	}
-}
-
 static void judge_failure(struct run *run, const struct err *e)
 {
 	struct outcome *o = &run->outcome;
-	bool kvm = text_starts_with(e->text, "kvm-"); /* a check of doctor's */
+	/* Ids of doctor's checks. */
+	bool kvm = text_starts_with(e->text, "kvm-") || text_starts_with(e->text, "ring0:");
 
 	o->status = kvm ? OUTCOME_NO_KVM : OUTCOME_USAGE;
 	o->kind = kvm ? OUTCOME_KIND_NO_KVM : OUTCOME_KIND_USAGE;
@@ -375,7 +388,6 @@ int cmd_run(int argc, char **argv)
 	if (r < 0) {
 		judge_failure(&run, &e);
 	}
-	explain_kvm_error(&run);
 	finish(&run);
 	status = run.outcome.status;
 	run_fini(&run);

@@ -57,9 +57,6 @@ static int check(struct run_options *o, struct err *e)
 	if (r < 0) {
 		return r;
 	}
-	if (o->rest.has_dashdash && o->rest.command_count == 0) {
-		return err_set(e, -EINVAL, "a command is expected behind '--'");
-	}
 	if (o->job && o->rest.has_dashdash) {
 		return err_set(e, -EINVAL,
 			       "--job and a command behind '--' exclude each other: a "
@@ -132,6 +129,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .arg = "WHERE",
 		 .help = "kvm: ringside's own VMM; qemu: QEMU's software CPU; auto: kvm where it "
 			 "can run a kernel [auto]"},
+		{OPT_FLAG, "force", 0, &o->force,
+		 .help = "with --backend kvm: start even where KVM only interprets ring 0"},
 		{OPT_U64, "icount", 0, &o->icount, .max = EXEC_ICOUNT_SHIFT_MAX, .arg = "SHIFT",
 		 .help = "under QEMU: an instruction takes 2^SHIFT ns of guest time"},
 		{OPT_FLAG, "lab", 0, &o->lab,

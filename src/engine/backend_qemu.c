@@ -84,7 +84,7 @@ static void judge_exit_status(struct backend_qemu *q)
 		q->reason = STOP_EXIT_PORT;
 		q->value = (uint32_t)status / 2;
 	} else {
-		q->reason = STOP_BACKEND_DIED;
+		q->reason = q->run_ns || status < 0 ? STOP_BACKEND_DIED : STOP_NOT_STARTED;
 		qemu_process_describe_end(&q->process, q->stop_text, sizeof(q->stop_text));
 	}
 }

@@ -113,6 +113,10 @@ static void decide_stop(const struct outcome_facts *f, struct outcome *o)
 		set(o, OUTCOME_KVM_ERROR, OUTCOME_KIND_KVM_ERROR, "KVM cannot go on%s%s", detail,
 		    f->stop_text);
 		return;
+	case STOP_NOT_STARTED:
+		set(o, OUTCOME_USAGE, OUTCOME_KIND_USAGE, "the virtual machine does not start%s%s",
+		    detail, f->stop_text);
+		return;
 	case STOP_BACKEND_DIED:
 		set(o, OUTCOME_VMM_FAULT, OUTCOME_KIND_INTERNAL, "the virtual machine is gone%s%s",
 		    detail, f->stop_text);

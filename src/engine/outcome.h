@@ -53,6 +53,7 @@ enum stop_reason {
 	STOP_SPIN,         /* a vCPU spins without progress */
 	STOP_TRIPLE_FAULT, /* shutdown state */
 	STOP_KVM_ERROR,    /* KVM_RUN failed or gave an exit that nothing can be done about */
+	STOP_NOT_STARTED,  /* the machine's process refused its configuration */
 	STOP_BACKEND_DIED, /* the machine's process or thread is gone */
 };
 

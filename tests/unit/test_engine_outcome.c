@@ -149,6 +149,8 @@ static void the_machines_own_errors_are_246_and_248(void **state)
 	assert_non_null(strstr(o.text, "suberror 1"));
 	judge((struct outcome_facts){.job = true, .stop = STOP_BACKEND_DIED}, 248,
 	      OUTCOME_KIND_INTERNAL);
+	judge((struct outcome_facts){.job = true, .stop = STOP_NOT_STARTED}, 249,
+	      OUTCOME_KIND_USAGE);
 	judge((struct outcome_facts){.internal_error = "x"}, 248, OUTCOME_KIND_INTERNAL);
 }
 
