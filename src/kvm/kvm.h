@@ -84,6 +84,7 @@ int kvm_vcpu_set_regs(struct kvm_vcpu *v, const struct kvm_regs *r, struct err *
 int kvm_vcpu_get_sregs(struct kvm_vcpu *v, struct kvm_sregs *ret) __must_check;
 int kvm_vcpu_set_sregs(struct kvm_vcpu *v, const struct kvm_sregs *s, struct err *e) __must_check;
 int kvm_vcpu_set_fpu(struct kvm_vcpu *v, const struct kvm_fpu *f, struct err *e) __must_check;
+int kvm_vcpu_set_xcrs(struct kvm_vcpu *v, const struct kvm_xcrs *x, struct err *e) __must_check;
 int kvm_vcpu_get_lapic(struct kvm_vcpu *v, struct kvm_lapic_state *ret, struct err *e) __must_check;
 int kvm_vcpu_set_lapic(struct kvm_vcpu *v, const struct kvm_lapic_state *l,
 		       struct err *e) __must_check;

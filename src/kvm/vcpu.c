@@ -177,6 +177,20 @@ int kvm_vcpu_set_fpu(struct kvm_vcpu *v, const struct kvm_fpu *f, struct err *e)
 }
 
 /**
+ * kvm_vcpu_set_xcrs() - set the extended control registers
+ * @v: a vCPU whose CPUID says that it has them
+ * @x: their values
+ * @e: gets one line
+ *
+ * Return: 0 or −errno.
+ * Context: see the file's head.
+ */
+int kvm_vcpu_set_xcrs(struct kvm_vcpu *v, const struct kvm_xcrs *x, struct err *e)
+{
+	return vcpu_set(v, KVM_SET_XCRS, x, "extended control registers", e);
+}
+
+/**
  * kvm_vcpu_get_lapic() - read the local APIC's registers
  * @v: a vCPU of a VM with interrupt controllers
  * @ret: gets them

@@ -177,6 +177,18 @@ static int set_boot_state(struct machine *m, struct vcpu *v, const struct loaded
 	return r;
 }
 
+/*
+ * A guest turns its state components on itself, and KVM works out from that how large CPUID says
+ * they are. QEMU's software processor lets the guest do so without KVM's notice: Linux then finds
+ * too small a size, warns and gives XSAVE up. KVM knows everywhere if all are on from the start.
+ */
+static int set_xcr0(struct vcpu *v, const struct kvm_cpuid_table *cpuid, struct err *e)
+{
+	struct kvm_xcrs x = {.nr_xcrs = 1, .xcrs[0].value = x86_cpuid_xcr0(cpuid)};
+
+	return x.xcrs[0].value ? kvm_vcpu_set_xcrs(&v->kvm, &x, e) : 0;
+}
+
 static int set_up_vcpu(struct machine *m, struct vcpu *v, const struct kvm_cpuid_table *supported,
 		       bool tsc_deadline, struct err *e)
 {
@@ -192,6 +204,9 @@ static int set_up_vcpu(struct machine *m, struct vcpu *v, const struct kvm_cpuid
 	}
 	r = kvm_vcpu_set_cpuid(&v->kvm, &cpuid, e);
 	x86_boot_msrs(&msrs);
+	if (r == 0) {
+		r = set_xcr0(v, &cpuid, e);
+	}
 	if (r == 0) {
 		r = kvm_vcpu_set_msrs(&v->kvm, &msrs, e);
 	}

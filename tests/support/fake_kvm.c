@@ -83,6 +83,7 @@ static int supported_cpuid(struct kvm_cpuid_table *t)
 		{.function = 1, .ebx = 0x05100800, .ecx = 1u << 21},
 		{.function = 0xb, .index = 0, .flags = 1, .eax = 1, .ebx = 2, .ecx = 0x100},
 		{.function = 0xb, .index = 1, .flags = 1, .eax = 4, .ebx = 8, .ecx = 0x201},
+		{.function = 0xd, .index = 0, .flags = 1, .eax = 7, .ebx = 832, .ecx = 832},
 		{.function = 0x40000000, .eax = 0x40000001, .ebx = 0x4b4d564b},
 		{.function = 0x40000001, .eax = 0x01000ffb},
 		{.function = 0x80000008, .eax = 0x3030, .ecx = 7},
@@ -184,6 +185,7 @@ static int vcpu_ioctl(struct fake_kvm *k, struct fake_vcpu *v, unsigned int inde
 	switch (request) {
 	case KVM_SET_CPUID2:
 	case KVM_SET_FPU:
+	case KVM_SET_XCRS:
 		return 0;
 	case KVM_GET_REGS:
 		memcpy(arg, &v->regs, sizeof(v->regs));

@@ -123,6 +123,20 @@ static void a_cpu_outside_the_machine_is_refused(void **state)
 	assert_int_equal(x86_cpuid_for(&table, &past), -EINVAL);
 }
 
+static void all_state_components_that_the_leaves_offer_are_found(void **state)
+{
+	const struct kvm_cpuid_entry2 leaves[] = {
+		{.function = 1, .eax = 1},
+		{.function = 0xd, .index = 1, .eax = 0xf},
+		{.function = 0xd, .index = 0, .eax = 0x207, .edx = 0x40000000},
+	};
+
+	offer(leaves, 3);
+	assert_int_equal(x86_cpuid_xcr0(&table), 0x4000000000000207);
+	offer(leaves, 2);
+	assert_int_equal(x86_cpuid_xcr0(&table), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +146,7 @@ int main(void)
 		cmocka_unit_test(the_hypervisor_leaves_stay_as_kvm_gave_them),
 		cmocka_unit_test(a_full_table_has_no_room_for_topology),
 		cmocka_unit_test(a_cpu_outside_the_machine_is_refused),
+		cmocka_unit_test(all_state_components_that_the_leaves_offer_are_found),
 	};
 
 	return cmocka_run_group_tests_name("arch_cpuid", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #define LEAF_FEATURES       0x1
 #define LEAF_CACHE          0x4
 #define LEAF_TOPOLOGY       0xb
+#define LEAF_XSTATE         0xd
 #define LEAF_TOPOLOGY_V2    0x1f
 #define LEAF_AMD_SIZES      0x80000008
 #define LEAF_AMD_CACHE      0x8000001d
@@ -152,5 +153,24 @@ int x86_cpuid_for(struct kvm_cpuid_table *t, const struct x86_cpu *cpu)
 		}
 	}
 	t->head.nent = kept;
+	return 0;
+}
+
+/**
+ * x86_cpuid_xcr0() - all state components that a guest with these leaves may turn on
+ * @t: the leaves
+ *
+ * Return: a value for XCR0, or 0 when there is no XSAVE.
+ * Context: any thread. SDM 1 13.2.
+ */
+uint64_t x86_cpuid_xcr0(const struct kvm_cpuid_table *t)
+{
+	for (uint32_t i = 0; i < t->head.nent; i++) {
+		const struct kvm_cpuid_entry2 *e = &t->entries[i];
+
+		if (e->function == LEAF_XSTATE && e->index == 0) {
+			return (uint64_t)e->edx << 32 | e->eax;
+		}
+	}
 	return 0;
 }

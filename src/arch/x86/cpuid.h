@@ -16,5 +16,6 @@ struct x86_cpu {
 };
 
 int x86_cpuid_for(struct kvm_cpuid_table *t, const struct x86_cpu *cpu) __must_check;
+uint64_t x86_cpuid_xcr0(const struct kvm_cpuid_table *t);
 
 #endif
