@@ -74,7 +74,7 @@ int batches_run(struct run *r, struct err *e)
 	struct tick tick = {.length = r->machine->tick_ticks};
 	uint64_t need = 0;
 
-	r->window0 = *r->machine->windows;
+	r->window0 = r->machine->shared->windows;
 	for (unsigned int i = 0; i < r->warmup + r->batches; i++) {
 		bool warm = i < r->warmup;
 		unsigned int at = i - r->warmup;
@@ -95,7 +95,7 @@ int batches_run(struct run *r, struct err *e)
 		if (warm) {
 			continue;
 		}
-		++*r->machine->windows;
+		r->machine->shared->windows++;
 		r->ticks[at] = b.ticks;
 		r->empty[at] = b.empty;
 		r->irqs[at] = b.irqs;

@@ -17,15 +17,21 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+/* What a benchmark's process tells its parent, whichever way it ends. */
+struct shared {
+	uint32_t windows; /* opened so far in this boot */
+	char error[ERR_TEXT_MAX];
+};
+
 /* Facts that stay the same for all benchmarks of the process tree, and what the batches need. */
 struct machine {
-	int cpu;                /* where everything is pinned to */
-	int port_fd;            /* /dev/port, or -1: no marks */
-	int interrupts_fd;      /* /proc/interrupts, or -1 */
-	bool fifo;              /* SCHED_FIFO was granted */
-	bool fsgsbase;          /* AT_HWCAP2: user space may use the instructions */
-	uint64_t tick_ticks;    /* TSC ticks from one timer tick to the next; 0: not found out */
-	uint32_t *windows;      /* opened so far in this boot; shared with the children */
+	int cpu;             /* where everything is pinned to */
+	int port_fd;         /* /dev/port, or -1: no marks */
+	int interrupts_fd;   /* /proc/interrupts, or -1 */
+	bool fifo;           /* SCHED_FIFO was granted */
+	bool fsgsbase;       /* AT_HWCAP2: user space may use the instructions */
+	uint64_t tick_ticks; /* TSC ticks from one timer tick to the next; 0: not found out */
+	struct shared *shared;
 	unsigned int stack_pad; /* bytes */
 };
 

@@ -41,9 +41,9 @@ int machine_init(struct machine *m, bool marks, struct err *e)
 		return err_set(e, -ENODEV, "the CPU has no RDTSCP");
 	}
 	*m = (struct machine){.cpu = 0, .port_fd = -1};
-	m->windows = mmap(NULL, sizeof(*m->windows), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (m->windows == MAP_FAILED) {
+	m->shared = mmap(NULL, sizeof(*m->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (m->shared == MAP_FAILED) {
 		return err_errno(e, -errno, "mmap");
 	}
 	/* CPU 0, or on a machine that gives us others, the first of those. */

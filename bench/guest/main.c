@@ -15,7 +15,8 @@
 #include "base/text.h"
 #include "tick.h"
 
-#define CHOSEN_MAX 32
+#define CHOSEN_MAX    32
+#define STATUS_FAILED 1
 
 /* Without RINGSIDE_STACKPAD the seed says how far the stack is moved, which costs nothing where it
  * does not matter, and keeps an accident of alignment from being the same in every boot. */
@@ -87,7 +88,11 @@ static int measure(struct run *r, int bank, struct err *e)
 	return ret;
 }
 
-/* In the process of one benchmark. Return its exit status: 0, or 1 after an error line. */
+/*
+ * In the process of one benchmark. Return its exit status: 0 after its line, or STATUS_FAILED. The
+ * parent says why, once the process and so all of its threads are gone: waiting for the reader
+ * while one of them spins at a real-time priority would be waiting for ever.
+ */
 static int run_one(const struct options *o, struct machine *m, const struct bench *b, int bank)
 {
 	_cleanup_free_ uint64_t *numbers = calloc(o->batches * 4, sizeof(*numbers));
@@ -117,18 +122,20 @@ static int run_one(const struct options *o, struct machine *m, const struct benc
 		err_errno(&e, -ENOMEM, "the result");
 	}
 	if (e.code < 0) {
-		send_error(o, b->name, e.text);
-		return 1;
+		snprintf(m->shared->error, sizeof(m->shared->error), "%s", e.text);
+		return STATUS_FAILED;
 	}
-	return send_line(o, line, len) < 0;
+	return send_line(o, line, len) < 0 ? STATUS_FAILED : 0;
 }
 
 static int run_in_child(const struct options *o, struct machine *m, const struct bench *b, int bank)
 {
-	int status = 0;
 	char text[64];
-	pid_t pid = fork();
+	int status = 0;
+	pid_t pid;
 
+	snprintf(m->shared->error, sizeof(m->shared->error), "the result could not be sent");
+	pid = fork();
 	if (pid == 0) {
 		/* Moved by what stays allocated in this frame. */
 		volatile char *pad = alloca(m->stack_pad + 1);
@@ -139,16 +146,20 @@ static int run_in_child(const struct options *o, struct machine *m, const struct
 	if (pid < 0) {
 		snprintf(text, sizeof(text), "fork: %s", strerror(errno));
 		send_error(o, b->name, text);
-		return 1;
+		return STATUS_FAILED;
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
 	}
 	if (WIFSIGNALED(status)) {
 		snprintf(text, sizeof(text), "killed by signal %d", WTERMSIG(status));
 		send_error(o, b->name, text);
-		return 1;
+		return STATUS_FAILED;
 	}
-	return WEXITSTATUS(status);
+	if (WEXITSTATUS(status) != 0) {
+		send_error(o, b->name, m->shared->error);
+		return STATUS_FAILED;
+	}
+	return 0;
 }
 
 static int choose(const struct options *o, char **names, const struct bench **chosen, size_t *n)
@@ -175,7 +186,7 @@ static int choose(const struct options *o, char **names, const struct bench **ch
 		}
 		if (!any) {
 			send_error(o, *names, "there is no such benchmark");
-			bad = 1;
+			bad = STATUS_FAILED;
 		}
 	}
 	return bad;
@@ -268,9 +279,12 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	status = choose(&o, argv + optind, chosen, &n);
-	if (n > 0 && machine_init(&m, o.marks, &e) < 0) {
+	if (n == 0) {
+		return status;
+	}
+	if (machine_init(&m, o.marks, &e) < 0) {
 		send_error(&o, chosen[0]->name, e.text);
-		return 1;
+		return STATUS_FAILED;
 	}
 	m.tick_ticks = tick_measure();
 	m.stack_pad = stack_pad(o.seed);

@@ -23,7 +23,7 @@ struct initramfs {
 static int add_busybox(struct newc *n, const char *path, struct err *e)
 {
 	char name[64];
-	int r = newc_add_path(n, GUEST_BUSYBOX_PATH + 1, 0755, path, e);
+	int r = newc_add_path(n, &GUEST_BUSYBOX_PATH[1], 0755, path, e);
 
 	for (size_t i = 0; r == 0 && initramfs_applets[i]; i++) {
 		snprintf(name, sizeof(name), "bin/%s", initramfs_applets[i]);
@@ -52,7 +52,7 @@ static int compose(struct initramfs *i, const struct initramfs_spec *spec, struc
 		return r;
 	}
 	if (spec->bench_path) {
-		r = newc_add_path(n, GUEST_BENCH_PATH + 1, 0755, spec->bench_path, e);
+		r = newc_add_path(n, &GUEST_BENCH_PATH[1], 0755, spec->bench_path, e);
 	}
 	if (r == 0 && spec->busybox_path) {
 		r = add_busybox(n, spec->busybox_path, e);

@@ -127,11 +127,12 @@ static int forward(struct link *l, const struct ends *p, int i, size_t max)
 	ssize_t n = read(p->ours[i], chunk, max < sizeof(chunk) ? max : sizeof(chunk));
 	int r;
 
+	/* A socket whose other end closed without reading its last answer is reset: an end, too. */
+	if (n == 0 || (n < 0 && errno == ECONNRESET)) {
+		return -ENODATA;
+	}
 	if (n < 0) {
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	}
-	if (n == 0) {
-		return -ENODATA;
 	}
 	r = link_send(l, stream_of[i], chunk, (size_t)n);
 	/* Whoever writes results waits until a line is with the host, not to be disturbed by it. */
@@ -141,7 +142,7 @@ static int forward(struct link *l, const struct ends *p, int i, size_t max)
 			r = -errno;
 		}
 	}
-	return r < 0 ? r : 1;
+	return r < 0 ? r : (int)n;
 }
 
 /* Reap every child that ended; true when @main_pid was among them. */
@@ -173,13 +174,15 @@ static int forward_rest(struct link *l, const struct ends *p)
 			continue;
 		}
 		while (left > 0) {
-			int before = left;
 			int r = forward(l, p, i, (size_t)left);
 
-			if (r < 0) {
-				return r == -ENODATA ? 0 : r;
+			if (r == 0 || r == -ENODATA) {
+				break;
 			}
-			left = before > LINK_CHUNK ? before - LINK_CHUNK : 0;
+			if (r < 0) {
+				return r;
+			}
+			left -= r;
 		}
 	}
 	return 0;
