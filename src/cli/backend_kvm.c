@@ -272,45 +272,43 @@ static const struct backend_ops kvm_backend_ops = {
 	.destroy = kvm_destroy,
 };
 
-/* The initrd in one piece, to be copied into the guest's memory and given back. */
-struct initrd {
-	void *data; /* mapped; NULL: there is none */
-	size_t bytes;
-};
-
-static int map_initrd(struct initrd *in, int fd, size_t bytes, const char *name, struct err *e)
+/*
+ * The initrd as one file: guest memory is a mapping of it, so that nothing is copied here. An
+ * initramfs of our own is put together in a memory file.
+ */
+static int open_initrd(const struct backend_config *cfg, struct machine_piece *ret, struct err *e)
 {
-	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE;
-	void *p = mmap(NULL, bytes, fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ, flags, fd, 0);
-
-	if (p == MAP_FAILED) {
-		return err_errno(e, -errno, "%s", name);
-	}
-	in->data = p;
-	in->bytes = bytes;
-	return 0;
-}
-
-static int open_initrd(struct initrd *in, const char *path, struct err *e)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = -1;
+	const char *name = cfg->initrd_path ? cfg->initrd_path : "the initramfs";
+	size_t bytes = 0;
 	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		return err_errno(e, -errno, "--initrd %s", path);
-	}
-	return map_initrd(in, fd, (size_t)st.st_size, path, e);
-}
-
-static int make_initrd(struct initrd *in, const struct backend_config *cfg, struct err *e)
-{
+	void *at;
 	int r;
 
-	if (!cfg->initramfs) {
-		return cfg->initrd_path ? open_initrd(in, cfg->initrd_path, e) : 0;
+	if (cfg->initramfs) {
+		bytes = initramfs_bytes(cfg->initramfs);
+		fd = memfd_create("ringside-initramfs", MFD_CLOEXEC);
+		if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0) {
+			return err_errno(e, -errno, "%s", name);
+		}
+		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (at == MAP_FAILED) {
+			return err_errno(e, -errno, "%s", name);
+		}
+		r = initramfs_copy(cfg->initramfs, at, e);
+		munmap(at, bytes);
+		if (r < 0) {
+			return r;
+		}
+	} else {
+		fd = open(cfg->initrd_path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || fstat(fd, &st) < 0) {
+			return err_errno(e, -errno, "--initrd %s", name);
+		}
+		bytes = (size_t)st.st_size;
 	}
-	r = map_initrd(in, -1, initramfs_bytes(cfg->initramfs), "the initramfs", e);
-	return r < 0 ? r : initramfs_copy(cfg->initramfs, in->data, e);
+	*ret = (struct machine_piece){.fd = TAKE_FD(fd), .bytes = bytes};
+	return 0;
 }
 
 /**
@@ -324,8 +322,7 @@ static int make_initrd(struct initrd *in, const struct backend_config *cfg, stru
  */
 int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, struct err *e)
 {
-	struct initrd initrd = {.data = NULL};
-	struct machine_piece piece;
+	struct machine_piece piece = {.fd = -1};
 	struct machine_config machine = {
 		.kernel_path = cfg->kernel_path,
 		.cmdline = cfg->append,
@@ -336,20 +333,21 @@ int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, s
 		.time_exits = true,
 	};
 	struct backend_kvm *k = calloc(1, sizeof(*k));
-	int r;
+	int r = 0;
 
 	if (!k) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	k->base.ops = &kvm_backend_ops;
-	r = make_initrd(&initrd, cfg, e);
+	if (cfg->initramfs || cfg->initrd_path) {
+		r = open_initrd(cfg, &piece, e);
+		machine.initrd_count = 1;
+	}
 	if (r == 0) {
-		piece = (struct machine_piece){.data = initrd.data, .bytes = initrd.bytes};
-		machine.initrd_count = initrd.data ? 1 : 0;
 		r = machine_build(&machine, &k->machine, e);
 	}
-	if (initrd.data) {
-		munmap(initrd.data, initrd.bytes);
+	if (piece.fd >= 0) {
+		close(piece.fd);
 	}
 	if (r < 0) {
 		free(k);

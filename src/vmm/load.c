@@ -30,7 +30,7 @@ static int place(const struct load_image *image, const struct ram *ram,
 		parts[i] = (struct load_part){
 			.name = "initrd",
 			.data = cfg->initrd[i].data,
-			.fd = -1,
+			.fd = cfg->initrd[i].fd,
 			.bytes = cfg->initrd[i].bytes,
 		};
 	}

@@ -40,7 +40,8 @@ enum machine_entry {
 
 /* One of the pieces that make up the initrd, in order, with nothing between them. */
 struct machine_piece {
-	const void *data;
+	const void *data; /* its bytes; NULL: they are all of a file, which is mapped, not copied */
+	int fd;           /* that file, only needed until machine_build() returns */
 	size_t bytes;
 };
 
