@@ -3,6 +3,7 @@
 #include "vmm/load.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "loader/loader.h"
@@ -46,6 +47,20 @@ static int place(const struct load_image *image, const struct ram *ram,
 	return r;
 }
 
+/*
+ * What is mapped is read when the guest touches it, page by page: on a slow or remote file system
+ * that takes seconds. Asked for beforehand it comes in large pieces, while the machine is built.
+ */
+static void read_ahead(const struct load_image *image)
+{
+	for (unsigned int i = 0; i < image->segment_count; i++) {
+		const struct load_segment *s = &image->segments[i];
+
+		posix_fadvise(image->fd, (off_t)s->file_offset, (off_t)s->file_bytes,
+			      POSIX_FADV_WILLNEED);
+	}
+}
+
 /**
  * load_guest() - make guest memory ready for the first instruction
  * @ram: guest memory, untouched
@@ -65,6 +80,7 @@ int load_guest(const struct ram *ram, const struct machine_config *cfg, struct l
 	if (r < 0) {
 		return r;
 	}
+	read_ahead(&image);
 	*ret = (struct loaded){.entry = image.entry, .boot_params = LOAD_BOOT_PARAMS_GPA};
 	r = place(&image, ram, cfg, e);
 	if (r == 0 && symbols_open(image.fd, &ret->symbols) < 0) {
