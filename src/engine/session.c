@@ -48,7 +48,7 @@ struct session {
 	struct console_watch console;
 	struct channel_parser channel;
 	struct results results;
-	struct evloop_source *timeout, *boot_timeout, *linger, *flush;
+	struct evloop_source *timeout, *boot_timeout, *linger, *flush, *end;
 	uint64_t panic_ns;
 	struct outcome_facts facts;
 	bool ending, deaf;
@@ -72,6 +72,10 @@ static void stop_when_flushed(struct session *s)
 	evloop_stop(s->loop);
 }
 
+/*
+ * May be called from any event, also in the middle of the machine's output. So halting, which may
+ * bring more output, waits for the loop: on_ending() does it.
+ */
 static void session_end(struct session *s)
 {
 	if (!s->ending) {
@@ -79,10 +83,20 @@ static void session_end(struct session *s)
 		if (s->record->phase_ns[RECORD_EXIT] == RECORD_NEVER) {
 			s->record->phase_ns[RECORD_EXIT] = now_ns() - s->cfg->exec_ns;
 		}
-		/* What was on its way is still taken. */
-		s->backend->ops->halt(s->backend);
-		s->deaf = true;
+		if (evloop_arm_timer(s->end, now_ns(), 0) < 0) {
+			evloop_stop(s->loop);
+		}
 	}
+	stop_when_flushed(s);
+}
+
+static void on_ending(void *ctx)
+{
+	struct session *s = ctx;
+
+	/* What was on its way is still taken. */
+	s->backend->ops->halt(s->backend);
+	s->deaf = true;
 	stop_when_flushed(s);
 }
 
@@ -403,6 +417,9 @@ static int add_timers(struct session *s)
 	if (r == 0) {
 		r = evloop_add_timer(s->loop, on_flush, s, &s->flush);
 	}
+	if (r == 0) {
+		r = evloop_add_timer(s->loop, on_ending, s, &s->end);
+	}
 	if (r == 0 && cfg->timeout_ns) {
 		r = evloop_arm_timer(s->timeout, now_ns() + cfg->timeout_ns, 0);
 	}
@@ -550,7 +567,8 @@ int session_run(const struct session_config *cfg, struct record_boot *record, st
 		r = evloop_run(loop);
 		r = r < 0 ? err_errno(e, r, "the event loop") : 0;
 	}
-	if (!s->ending) {
+	if (!s->deaf) {
+		s->deaf = true;
 		s->backend->ops->halt(s->backend);
 	}
 	input_fini(&s->input);

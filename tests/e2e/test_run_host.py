@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ringside run and the host: every kind of stdin and stdout, signals, and the terminal."""
+import fcntl
 import os
 import pty
-import resource
 import select
+import shlex
 import signal
 import subprocess
 import termios
@@ -125,15 +126,30 @@ def test_a_signal_that_was_ignored_at_the_start_stays_ignored():
 
 
 class Terminal:
-    """ringside as the leader of a session on a terminal of its own."""
+    """A program as the leader of a session on a terminal of its own."""
 
-    def __init__(self, words, shell=None):
-        self.pid, self.master = pty.fork()
+    def __init__(self, words):
+        self.master, self.slave = pty.openpty()
+        self.before = termios.tcgetattr(self.slave)
+        self.seen = b""
+        self.pid = os.fork()
         if self.pid == 0:
+            os.setsid()
+            fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
+            for fd in (0, 1, 2):
+                os.dup2(self.slave, fd)
             os.chdir(TOP)
             os.execvp(words[0], words)
-        self.before = termios.tcgetattr(self.master)
-        self.seen = b""
+
+    def close(self):
+        os.close(self.master)
+        os.close(self.slave)
+
+    def is_as_before(self):
+        return termios.tcgetattr(self.slave) == self.before
+
+    def is_raw(self):
+        return not termios.tcgetattr(self.slave)[3] & termios.ICANON
 
     def read_until(self, text, seconds=PATIENCE_S):
         end = time.monotonic() + seconds
@@ -161,18 +177,10 @@ class Terminal:
                 return status
             assert time.monotonic() < end
 
-    def is_raw(self):
-        return not termios.tcgetattr(self.master)[3] & termios.ICANON
-
 
 BOOT = [str(RINGSIDE), "run", "--backend", "qemu", "--append", "panic=0"]
 # Waits for ever after its boot: no root, and nothing that would end it.
 WAITS = BOOT + ["--append", "rootwait root=/dev/nonesuch"]
-
-
-def keep_open(t):
-    """The terminal's settings can be read for as long as somebody has it open."""
-    return os.open(os.ptsname(t.master), os.O_RDWR | os.O_NOCTTY)
 
 
 def wait_until(what, seconds=60):
@@ -185,7 +193,6 @@ def wait_until(what, seconds=60):
 @pytest.mark.parametrize("how", ["keys", "INT", "TERM", "HUP", "QUIT", "SEGV", "panic"])
 def test_the_terminal_is_restored_on_every_way_out(how):
     t = Terminal(BOOT if how == "panic" else WAITS)
-    fd = keep_open(t)
     if how == "panic":
         # Gone by itself before this could be seen: the boot takes seconds.
         wait_until(t.is_raw)
@@ -197,9 +204,8 @@ def test_the_terminal_is_restored_on_every_way_out(how):
     elif how != "panic":
         os.kill(t.pid, getattr(signal, "SIG" + how))
     status = t.wait()
-    assert termios.tcgetattr(fd) == t.before
-    os.close(fd)
-    os.close(t.master)
+    assert t.is_as_before()
+    t.close()
     if how == "panic":
         assert os.waitstatus_to_exitcode(status) == 242
     elif how != "keys":
@@ -208,25 +214,23 @@ def test_the_terminal_is_restored_on_every_way_out(how):
 
 def test_a_stop_gives_the_terminal_back_and_going_on_takes_it_again():
     t = Terminal(WAITS)
-    fd = keep_open(t)
     t.read_until(b"Linux version")
     assert t.is_raw()
     os.kill(t.pid, signal.SIGTSTP)
     _, status = os.waitpid(t.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status)
-    assert termios.tcgetattr(fd) == t.before
+    assert t.is_as_before()
     os.kill(t.pid, signal.SIGCONT)
     wait_until(t.is_raw)
     os.kill(t.pid, signal.SIGTERM)
     t.wait()
-    assert termios.tcgetattr(fd) == t.before
-    os.close(fd)
-    os.close(t.master)
+    assert t.is_as_before()
+    t.close()
 
 
 def test_in_the_background_it_neither_stops_nor_spins_nor_touches_the_terminal():
     # A shell with job control puts it into the background of its own terminal.
-    script = " ".join(WAITS) + " >/dev/null 2>&1 & echo started $! ; sleep 1000"
+    script = shlex.join(WAITS) + " >/dev/null 2>&1 & echo started $! ; sleep 1000"
     t = Terminal(["bash", "-c", "set -m; " + script])
     t.read_until(b"started ")
     t.read_until(b"\n")
@@ -243,4 +247,4 @@ def test_in_the_background_it_neither_stops_nor_spins_nor_touches_the_terminal()
     os.kill(pid, signal.SIGTERM)
     os.kill(t.pid, signal.SIGKILL)
     t.wait()
-    os.close(t.master)
+    t.close()
