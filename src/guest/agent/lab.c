@@ -205,6 +205,30 @@ static int own_mounts(struct err *e)
 	return 0;
 }
 
+/* What a host's udev and administrator would have done. Each is a convenience: none can fail a lab. */
+static void make_at_home(void)
+{
+	static const struct {
+		const char *name, *target;
+	} links[] = {
+		{ROOT "/dev/fd", "/proc/self/fd"},
+		{ROOT "/dev/stdin", "/proc/self/fd/0"},
+		{ROOT "/dev/stdout", "/proc/self/fd/1"},
+		{ROOT "/dev/stderr", "/proc/self/fd/2"},
+	};
+	int fd;
+
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
+		(void)!symlink(links[i].target, links[i].name);
+	}
+	/* Guest memory of a VMM in here is shared memory: let it have the huge pages it asks for. */
+	fd = open(ROOT "/sys/kernel/mm/transparent_hugepage/shmem_enabled", O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)!write(fd, "advise", strlen("advise"));
+		close(fd);
+	}
+}
+
 /**
  * lab_enter() - set the lab's file system up
  * @job: a lab job with a command
@@ -228,6 +252,9 @@ int lab_enter(const struct job *job, const char **ret_root, struct err *e)
 	}
 	if (r == 0) {
 		r = own_mounts(e);
+	}
+	if (r == 0) {
+		make_at_home();
 	}
 	/* Shares last: they may be inside of what is brought back. */
 	if (r == 0) {
