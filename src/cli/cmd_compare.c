@@ -36,21 +36,21 @@ struct context {
 /* Finds the kernels of a plan. Their hashes are filled in, or must be what they are already. */
 static int find_kernels(struct context *x, struct plan *p, struct err *e)
 {
+	_cleanup_free_ char *sha256 = NULL;
+
 	for (int arm = 0; arm < ARM_COUNT; arm++) {
 		struct plan_arm *a = &p->arms[arm];
-		_cleanup_free_ char *sha256 = NULL;
 		int r = cli_find_kernel(a->arm.kernel, x->kernel_path[arm], PATH_MAX, e);
 
 		if (r < 0) {
 			err_prefix(e, "--%s", arm_name((enum arm_id)arm));
 			return r;
 		}
-		if (arm == ARM_B && strcmp(x->kernel_path[ARM_A], x->kernel_path[ARM_B]) == 0 &&
-		    !*a->sha256) {
-			memcpy(a->sha256, p->arms[ARM_A].sha256, sizeof(a->sha256));
-			continue;
+		/* Hashing a kernel takes seconds on an emulated machine: each file once. */
+		if (arm == ARM_A || strcmp(x->kernel_path[ARM_A], x->kernel_path[ARM_B]) != 0) {
+			free(TAKE_PTR(sha256));
+			r = record_file_sha256(x->kernel_path[arm], &sha256, e);
 		}
-		r = record_file_sha256(x->kernel_path[arm], &sha256, e);
 		if (r < 0) {
 			return r;
 		}

@@ -16,6 +16,13 @@
 
 #define NOT_GIVEN UINT64_MAX
 
+/*
+ * For a boot. Inside QEMU's software processor time is no measure of a hang: its clock leaps ahead
+ * whenever it waits for the machine under it.
+ */
+#define TIMEOUT_NS          (300 * NS_PER_SEC)
+#define TIMEOUT_EMULATED_NS (3600 * NS_PER_SEC)
+
 /* What QEMU's guest time runs at when instructions are counted and nothing else was asked for. */
 #define ICOUNT_DEFAULT 3
 
@@ -91,7 +98,8 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		{OPT_U64, "seed", 0, &o->seed, .max = PLAN_SEED_MAX, .arg = "N",
 		 .help = "of everything that is drawn; the same one gives the same plan [random]"},
 		{OPT_SECONDS, "timeout", 0, &o->timeout_ns, .min = NS_PER_SEC,
-		 .max = 86400 * NS_PER_SEC, .arg = "TIME", .help = "for each boot [5m]"},
+		 .max = 86400 * NS_PER_SEC, .arg = "TIME",
+		 .help = "for each boot [5m, in the lab 60m]"},
 		{OPT_GROUP, .help = "Where it runs"},
 		{OPT_CHOICE, "backend", 0, &o->backend, .choices = "auto|kvm|qemu",
 		 .help = "kvm: ringside's own VMM; qemu: QEMU's software CPU; auto: kvm where it "
@@ -128,7 +136,7 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		.batches = 30,
 		.seed = NOT_GIVEN,
 		.icount = NOT_GIVEN,
-		.timeout_ns = 300 * NS_PER_SEC,
+		.timeout_ns = NOT_GIVEN,
 		.backend = "auto",
 	};
 	r = opt_parse(&cmd, argc, argv, &rest, e);
@@ -145,6 +153,11 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 bool compare_options_has_plan(const struct compare_options *o)
 {
 	return o->a != NULL;
+}
+
+static bool class_is_emulated(enum exec_class class)
+{
+	return class == EXEC_TCG || class == EXEC_ICOUNT;
 }
 
 /* Decides for "auto", and refuses a KVM that cannot boot a kernel before 48 boots fail on it. */
@@ -175,6 +188,8 @@ static int choose_backend(const struct compare_options *o, struct plan *p, struc
 	p->backend = strdup(kvm ? "kvm" : "qemu");
 	if (!kvm) {
 		p->icount = ICOUNT_DEFAULT;
+	} else if (o->timeout_ns == NOT_GIVEN && class_is_emulated(class.class)) {
+		p->timeout_ns = TIMEOUT_EMULATED_NS;
 	}
 	if (is_auto) {
 		log_info("backend %s: %s", kvm ? "kvm" : "qemu, counting instructions",
@@ -211,7 +226,7 @@ static int choose_seed(const struct compare_options *o, uint64_t *ret, struct er
 int compare_options_plan(const struct compare_options *o, struct plan *ret, struct err *e)
 {
 	struct plan p = {
-		.timeout_ns = o->timeout_ns,
+		.timeout_ns = o->timeout_ns == NOT_GIVEN ? TIMEOUT_NS : o->timeout_ns,
 		.aa = o->aa,
 		.blocks = (unsigned int)o->blocks,
 		.batches = (unsigned int)o->batches,
