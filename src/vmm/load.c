@@ -5,8 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "loader/loader.h"
+
+/* Pieces of the page cache's reading are no smaller, mostly larger. */
+#define READ_AHEAD_TOUCH 65536
 
 static int place(const struct load_image *image, const struct ram *ram,
 		 const struct machine_config *cfg, struct err *e)
@@ -48,16 +52,27 @@ static int place(const struct load_image *image, const struct ram *ram,
 }
 
 /*
- * What is mapped is read when the guest touches it, page by page: on a slow or remote file system
- * that takes seconds. Asked for beforehand it comes in large pieces, while the machine is built.
+ * What is mapped is read when the guest touches it, page by page and while its vCPU waits in the
+ * kernel, where no request reaches it. On a slow or remote file system that takes seconds. So the
+ * page cache is asked for all of it, in large pieces, and then touched here and there, which waits
+ * for those that are still on their way. A failing read is nothing to report: the loader's own do.
  */
 static void read_ahead(const struct load_image *image)
 {
+	char byte;
+
 	for (unsigned int i = 0; i < image->segment_count; i++) {
 		const struct load_segment *s = &image->segments[i];
 
 		posix_fadvise(image->fd, (off_t)s->file_offset, (off_t)s->file_bytes,
 			      POSIX_FADV_WILLNEED);
+	}
+	for (unsigned int i = 0; i < image->segment_count; i++) {
+		const struct load_segment *s = &image->segments[i];
+
+		for (uint64_t at = 0; at < s->file_bytes; at += READ_AHEAD_TOUCH) {
+			(void)!pread(image->fd, &byte, 1, (off_t)(s->file_offset + at));
+		}
 	}
 }
 
