@@ -30,6 +30,7 @@ static int wait_answer(struct vcpu *v)
 /* Fill @v->state, wherever the guest is. */
 static int fetch_state(struct vcpu *v)
 {
+	uint32_t before;
 	int r;
 
 	if (!v->started) {
@@ -39,9 +40,13 @@ static int fetch_state(struct vcpu *v)
 	/* An answer that came after we had given up is no answer to this. */
 	while (sem_trywait(&v->answered) == 0) {
 	}
+	before = atomic_load(&v->answers);
 	vcpu_request(v, VCPU_STATE);
 	r = wait_answer(v);
-	return r < 0 ? r : v->state.error;
+	if (r < 0) {
+		return r;
+	}
+	return atomic_load(&v->answers) == before ? -ETIMEDOUT : v->state.error;
 }
 
 /**

@@ -99,15 +99,21 @@ void vcpu_copy_state(struct vcpu *v)
 	v->state.error = r;
 }
 
+/* Written by the owner and by the thread, whichever comes last: see vcpu_request(). */
+static void set_immediate_exit(struct vcpu *v, uint8_t value)
+{
+	__atomic_store_n(&v->kvm.run->immediate_exit, value, __ATOMIC_SEQ_CST);
+}
+
 /*
  * KVM finishes an access that it brought to us only on the next KVM_RUN; registers and, for a
  * read, the value are not what the guest has until then. Documentation/virt/kvm/api.rst, 5.
  */
 static void complete_access(struct vcpu *v)
 {
-	v->kvm.run->immediate_exit = 1;
+	set_immediate_exit(v, 1);
 	(void)!kvm_vcpu_run(&v->kvm);
-	v->kvm.run->immediate_exit = 0;
+	set_immediate_exit(v, 0);
 }
 
 /* True to go on. */
@@ -120,6 +126,7 @@ static bool serve_requests(struct vcpu *v)
 	while (requests & VCPU_STATE) {
 		complete_access(v);
 		vcpu_copy_state(v);
+		atomic_fetch_add(&v->answers, 1);
 		sem_post(&v->answered);
 		requests = atomic_fetch_and(&v->requests, ~VCPU_STATE);
 	}
@@ -157,9 +164,7 @@ static void run_guest(struct vcpu *v)
 			account(v, v->kvm.run->exit_reason, vcpu_dispatch(v));
 		} else if (r == -EINTR || r == -EAGAIN) {
 			/* Cleared before the requests are looked at: see vcpu_request(). */
-			atomic_thread_fence(memory_order_seq_cst);
-			v->kvm.run->immediate_exit = 0;
-			atomic_thread_fence(memory_order_seq_cst);
+			set_immediate_exit(v, 0);
 		} else if (!retry_error(r, &retries)) {
 			char text[MACHINE_RESULT_TEXT];
 
@@ -267,8 +272,7 @@ void vcpu_request(struct vcpu *v, uint32_t request)
 	if (!v->started || pthread_equal(v->thread, pthread_self())) {
 		return;
 	}
-	*(volatile __u8 *)&v->kvm.run->immediate_exit = 1;
-	atomic_thread_fence(memory_order_seq_cst);
+	set_immediate_exit(v, 1);
 	pthread_kill(v->thread, KICK_SIGNAL);
 }
 

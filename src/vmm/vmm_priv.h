@@ -53,7 +53,8 @@ struct vcpu {
 
 	_Atomic uint32_t requests;
 	sem_t answered;
-	struct vcpu_state state; /* the thread's until it posts answered, then the owner's */
+	_Atomic uint32_t answers; /* so many VCPU_STATE requests were served; orders state */
+	struct vcpu_state state;  /* the thread's until it posts answered, then the owner's */
 
 	/* The thread's; exits may be read by all. */
 	struct exits exits;

@@ -245,7 +245,7 @@ static int fake_ioctl(void *ctx, int fd, unsigned long request, void *arg)
 
 		v->runs++;
 		pthread_mutex_unlock(&k->lock);
-		if (v->run->immediate_exit || !k->run) {
+		if (__atomic_load_n(&v->run->immediate_exit, __ATOMIC_SEQ_CST) || !k->run) {
 			return -EINTR;
 		}
 		return k->run(k, owner, v->run);

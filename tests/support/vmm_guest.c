@@ -144,7 +144,7 @@ const struct machine_result *vmm_run_to_end(fake_run_fn script, unsigned int cpu
 /* The guest keeps the vCPU busy until it is kicked. */
 int script_spin(struct kvm_run *run)
 {
-	while (!*(volatile __u8 *)&run->immediate_exit) {
+	while (!__atomic_load_n(&run->immediate_exit, __ATOMIC_SEQ_CST)) {
 		usleep(100);
 	}
 	return -EINTR;

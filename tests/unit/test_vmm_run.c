@@ -95,13 +95,15 @@ static void a_vcpu_that_waits_for_its_reader_can_be_halted(void **state)
 
 static enum machine_liveness liveness_after(uint32_t mp_state, uint64_t rflags, uint64_t blocking)
 {
+	struct machine_config cfg = vmm_config();
 	enum machine_liveness l = MACHINE_ALIVE;
 
 	fake.run = spin_script;
-	vmm_start(1);
+	vmm_build(&cfg);
 	fake.vcpus[0].mp_state = mp_state;
 	fake.vcpus[0].regs.rflags = rflags;
 	fake.vcpus[0].stats[FAKE_BLOCKING] = blocking;
+	assert_int_equal(machine_start(machine, loop, &vmm_events, NULL, NULL), 0);
 	for (int i = 0; i < 13 && l == MACHINE_ALIVE; i++) {
 		l = machine_liveness(machine);
 		usleep(100000);
