@@ -46,8 +46,8 @@ static int slot_map(struct ram *r, const struct gmem_region *region, struct err 
 		return err_errno(e, ret, "cannot map %llu bytes of guest memory",
 				 (unsigned long long)slot->bytes);
 	}
-	/* Huge pages, where this host gives them to shared memory, spare most of the faults of a boot.
-	 * It is advice: a host that gives none says so here, and small pages serve. */
+	/* Huge pages, where this host gives them to shared memory, spare most of the faults of a
+	 * boot. It is advice: a host that gives none says so here, and small pages serve. */
 	(void)madvise(slot->host, slot->bytes, MADV_HUGEPAGE);
 	ret = gmem_add(&r->mem, slot->gpa, slot->bytes, slot->host);
 	return ret < 0 ? err_errno(e, ret, "guest memory at 0x%llx", (unsigned long long)slot->gpa)
