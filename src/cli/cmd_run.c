@@ -118,10 +118,21 @@ static int open_outputs(struct run *run, struct err *e)
 	return r;
 }
 
+static void warn_of_overcommit(const struct run_options *o)
+{
+	long host = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (host > 0 && o->cpus > (uint64_t)host) {
+		log_warn("%llu vCPUs on %ld processors: they take turns, and times mean little",
+			 (unsigned long long)o->cpus, host);
+	}
+}
+
 static int prepare(struct run *run, struct err *e)
 {
 	int r = open_outputs(run, e);
 
+	warn_of_overcommit(&run->o);
 	if (r == 0) {
 		r = cli_find_kernel(run->o.kernel, run->kernel_path, sizeof(run->kernel_path), e);
 	}
@@ -224,6 +235,7 @@ static int run_session(struct run *run, struct err *e)
 		.backend = run->backend,
 		.kernel_path = run->kernel_path,
 		.job = job,
+		.cpus = (unsigned int)run->o.cpus,
 		.console_fd = run->console_fd,
 		.console_name = run->o.console ? run->o.console : "stdout",
 		.input_fd = job || run->o.console ? -1 : STDIN_FILENO,

@@ -41,6 +41,7 @@ static void take_agent(struct results *r, json_t *j)
 
 	r->agent_seen = true;
 	snprintf(r->uname, sizeof(r->uname), "%s", uname ? uname : "");
+	r->cpus = (unsigned int)json_integer_value(json_object_get(j, "cpus"));
 	r->calltime_gpa = get_u64(json_object_get(calltime, "gpa"));
 	r->calltime_bytes = get_u64(json_object_get(calltime, "bytes"));
 }

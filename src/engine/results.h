@@ -24,6 +24,7 @@ struct results {
 
 	bool agent_seen;
 	char uname[128];
+	unsigned int cpus;                     /* online in the guest; 0: not said */
 	uint64_t calltime_gpa, calltime_bytes; /* 0: there is none */
 
 	bool exit_seen;

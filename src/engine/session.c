@@ -188,8 +188,12 @@ static void on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t l
 		results_feed(&s->results, payload, len);
 		break;
 	}
-	if (s->results.agent_seen) {
+	if (s->results.agent_seen && !s->facts.cpus_seen) {
 		user_space_is_up(s, now_ns());
+		s->facts.cpus_seen = s->results.cpus;
+		if (s->facts.cpus_seen && s->facts.cpus_seen < s->facts.cpus_asked) {
+			session_end(s);
+		}
 	}
 	if (s->results.exit_seen && !s->facts.exit_seen) {
 		s->facts.exit_seen = true;
@@ -557,6 +561,7 @@ int session_run(const struct session_config *cfg, struct record_boot *record, st
 	channel_parser_init(&s->channel, on_frame, s);
 	results_init(&s->results, record->guest);
 	s->facts.job = cfg->job;
+	s->facts.cpus_asked = cfg->cpus;
 	sink_init(&s->sinks[SINK_STDOUT], loop, STDOUT_FILENO, "stdout", on_sink_changed, s);
 	sink_init(&s->sinks[SINK_STDERR], loop, STDERR_FILENO, "stderr", on_sink_changed, s);
 	sink_init(&s->sinks[SINK_CONSOLE], loop, cfg->console_fd, cfg->console_name,

@@ -25,6 +25,7 @@ struct session_config {
 	struct backend *backend;  /* created, not started; taken: it is destroyed at the end */
 	const char *kernel_path;  /* for the names of addresses */
 	bool job;                 /* an agent runs a job: its streams go to stdout and stderr */
+	unsigned int cpus;        /* that an agent must find; 0: any number */
 	int console_fd;           /* where the guest's console goes to; -1: it is only kept */
 	const char *console_name; /* what messages call it */
 	int input_fd;             /* what is typed into the console; -1: nothing */

@@ -85,6 +85,32 @@ def test_a_boot_that_takes_too_long_is_242():
     assert "0.3 s of --boot-timeout" in end.err
 
 
+def test_fewer_cpus_than_asked_is_242():
+    end = in_guest("true", options=("--cpus", "2", "--append", "maxcpus=1"))
+    assert end.status == 242
+    assert "the guest brought up 1 of 2 vCPUs" in end.err
+
+
+def test_a_job_file_runs_benchmarks_and_the_counters_are_read(tmp_path):
+    job = tmp_path / "job.json"
+    job.write_text(json.dumps({
+        "version": 1, "command": None, "env": {}, "cwd": "/", "lab": None,
+        "bench": {"names": ["syscall.null", "ctxsw.futex.fsgs"], "batches": 3, "warmup": 1,
+                  "calls": 0, "calltime": True, "seed": 1}}))
+    f = tmp_path / "json"
+    end = ringside("run", "--backend", "qemu", "--icount", "3", "--timeout", "250", "--job", job,
+                   "--json", f)
+    r = json.loads(f.read_text())
+    assert end.status == 0, end.err
+    benches = {line["name"]: line for line in r["guest"] if line["type"] == "bench"}
+    assert set(benches) == {"syscall.null", "ctxsw.futex.fsgs"}
+    null = benches["syscall.null"]
+    assert len(null["ticks"]) == 3 and len(set(null["ticks"])) == 1
+    assert 100 < (null["ticks"][0] - null["empty"][0]) / null["calls"] / 8 < 1000
+    probes = {(row["bank"], row["probe"]): row for row in r["calltime"]}
+    assert probes[benches["ctxsw.futex.fsgs"]["calltime_bank"], "switch_to.fsgs"]["count"] > 0
+
+
 def test_a_loop_under_timeout_is_244():
     end = ringside("run", "--backend", "qemu", "--timeout", "5", "--", "sh", "-c",
                    "while :; do :; done")
