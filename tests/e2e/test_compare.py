@@ -10,10 +10,10 @@ import subprocess
 import time
 
 import pytest
+from conftest import BUILD
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RINGSIDE = os.environ.get("RINGSIDE", os.path.join(TOP, "build", "ringside"))
-FAKE = os.path.join(os.path.dirname(RINGSIDE), "tests", "fake_run")
+RINGSIDE = str(BUILD / "ringside")
+FAKE = str(BUILD / "tests" / "fake_run")
 
 
 class Bench:

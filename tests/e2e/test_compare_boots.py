@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'ringside compare' over real boots, counting instructions under QEMU: a block of four."""
+
+import json
+import subprocess
+import time
+
+import pytest
+from conftest import PATIENCE_S, RINGSIDE
+
+WORDS = ["compare", "--a", "base,append=nofsgsbase", "--b", "base", "--bench",
+         "syscall,ctxsw.futex.fsgs", "--blocks", "1", "--batches", "5", "--seed", "3",
+         "--backend", "qemu", "--icount", "3"]
+
+
+def compare(results, *more):
+    return subprocess.run([RINGSIDE, *WORDS, "--results", results, *more], text=True,
+                          capture_output=True, stdin=subprocess.DEVNULL, timeout=4 * PATIENCE_S)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An undisturbed comparison: its results file and its report."""
+    results = tmp_path_factory.mktemp("whole") / "r.ndjson"
+    p = compare(results, "--json")
+    # One block decides nothing, whatever the numbers.
+    assert p.returncode == 3, p.stderr
+    return results, json.loads(p.stdout)
+
+
+def rows(report):
+    return {row["name"]: row for row in report["benchmarks"]}
+
+
+def test_the_null_system_call_costs_the_same_in_every_boot_of_both_arms(whole):
+    row = rows(whole[1])["syscall.null"]
+    values = row["arms"]["a"]["boot_values"] + row["arms"]["b"]["boot_values"]
+    assert len(values) == 4
+    assert max(values) - min(values) <= 0.05
+    assert (row["unit"], whole[1]["class"]) == ("instructions", "icount")
+
+
+def test_fsgsbase_saves_instructions_on_a_switch_and_in_the_kernels_own_count(whole):
+    table = rows(whole[1])
+    for name in ("ctxsw.futex.fsgs", "switch_to.fsgs@ctxsw.futex.fsgs"):
+        assert -60 < table[name]["effect"]["value"] < -5
+
+
+def test_killed_twice_and_resumed_the_report_is_the_same_to_the_digit(whole, tmp_path):
+    results = tmp_path / "r.ndjson"
+    for seconds in (3, 15):
+        p = subprocess.Popen([RINGSIDE, *WORDS, "--results", results, "--resume"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        p.kill()
+        p.wait()
+    end = compare(results, "--resume", "--json")
+    assert end.returncode == 3, end.stderr
+    assert json.loads(end.stdout) == whole[1]
