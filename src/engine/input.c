@@ -11,25 +11,42 @@
 
 #define BACKGROUND_RETRY_NS (NS_PER_SEC / 2)
 
-static void input_end(struct input *in)
+static void on_readable(void *ctx, int fd, uint32_t events);
+
+static void stop_reading(struct input *in)
 {
 	evloop_remove(in->source);
 	in->source = NULL;
 }
 
+static void input_end(struct input *in)
+{
+	stop_reading(in);
+	in->ended = true;
+}
+
+static void read_on(struct input *in)
+{
+	if (!in->ended && !in->source &&
+	    evloop_add_fd(in->loop, in->fd, EPOLLIN, on_readable, in, &in->source) < 0) {
+		in->ended = true;
+	}
+}
+
+/*
+ * While bytes wait, nothing is read, and the source is taken out of the loop for that time: one
+ * that merely asks for no events is still called, without end, once a pipe's other end is closed.
+ */
 static void push(struct input *in)
 {
 	size_t n = in->send(in->ctx, in->waiting, in->waiting_len);
 
 	in->waiting_len -= n;
 	memmove(in->waiting, in->waiting + n, in->waiting_len);
-	if (in->source) {
-		/* A source that cannot be paused would only be called again: nothing is lost. */
-		int r = evloop_set_events(in->source, in->waiting_len ? 0 : EPOLLIN);
-
-		if (r < 0) {
-			input_end(in);
-		}
+	if (in->waiting_len) {
+		stop_reading(in);
+	} else {
+		read_on(in);
 	}
 }
 

@@ -18,7 +18,7 @@
 struct input {
 	struct evloop *loop;
 	int fd; /* not owned */
-	bool terminal, escaped;
+	bool terminal, escaped, ended;
 	struct evloop_source *source, *retry;
 	size_t (*send)(void *ctx, const void *data, size_t len); /* returns how many it took */
 	void (*quit)(void *ctx);
