@@ -10,7 +10,11 @@
 #include "console_priv.h"
 
 #define COM1            0x3f8
+#define COM_FCR         2
+#define COM_MCR         4
 #define COM_LSR         5
+#define FCR_ENABLE      0x01
+#define MCR_DTR_RTS     0x03
 #define LSR_DATA_READY  0x01
 #define LSR_THR_EMPTY   0x20
 #define READY_POLLS_MAX 1000
@@ -28,7 +32,18 @@ void fw_putc(char c)
 }
 
 /**
+ * fw_listen() - tell the other end of COM1 that it may send, and keep what it sends in the FIFO
+ */
+void fw_listen(void)
+{
+	outb(COM1 + COM_FCR, FCR_ENABLE);
+	outb(COM1 + COM_MCR, MCR_DTR_RTS);
+}
+
+/**
  * fw_getc() - one byte from COM1, if there is one
+ *
+ * fw_listen() comes first: without RTS nothing is sent to us.
  *
  * Return: 0 to 255, or -1.
  */

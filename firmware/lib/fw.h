@@ -63,6 +63,7 @@ size_t strlen(const char *s);
 
 /* COM1, polled */
 void fw_putc(char c);
+void fw_listen(void);
 int fw_getc(void);
 void fw_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

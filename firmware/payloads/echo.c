@@ -9,6 +9,7 @@
 
 uint64_t payload_main(void)
 {
+	fw_listen();
 	fw_printf("ready\n");
 	for (;;) {
 		int c = fw_getc();
