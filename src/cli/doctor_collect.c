@@ -152,6 +152,7 @@ static void collect_qemu(struct doctor *d)
 		c = doctor_add(d, "qemu", CHECK_FAIL, "no " QEMU_PROGRAM " that runs");
 		doctor_advise(c, "install the package qemu-system-x86");
 		c = doctor_add(d, "qemu-9p", CHECK_FAIL, "no " QEMU_PROGRAM);
+		doctor_advise(c, "install the package qemu-system-x86");
 		return;
 	}
 	version[strcspn(version, "\n")] = '\0';
