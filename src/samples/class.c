@@ -14,16 +14,16 @@ static const struct {
 	bool judges_speed;
 	bool runs_kernels;
 } classes[EXEC_CLASS_COUNT] = {
-	[EXEC_NATIVE] = {"native", "cycles", "cycle",
-			 "KVM on the processor's own virtualisation", true, true},
+	[EXEC_NATIVE] = {"native", "cycles", "cycle", "KVM on the processor's own virtualisation",
+			 true, true},
 	[EXEC_NESTED] = {"nested", "cycles (nested)", "cycle (nested)",
 			 "KVM on hardware virtualisation, on a host that is itself a guest", true,
 			 true},
 	[EXEC_EMULATED] = {"emulated", "ticks", "tick",
 			   "KVM is present, but guest ring 0 is interpreted: kernels do not boot",
 			   false, false},
-	[EXEC_TCG] = {"tcg", "ticks", "tick",
-		      "QEMU's software processor: functional results only", false, true},
+	[EXEC_TCG] = {"tcg", "ticks", "tick", "QEMU's software processor: functional results only",
+		      false, true},
 	[EXEC_ICOUNT] = {"icount", "instructions", "instruction",
 			 "QEMU's software processor counting instructions: deterministic", true,
 			 true},
