@@ -2,19 +2,15 @@
 /* See payload.h: making the VM. Running it is in payload_run.c. */
 #include "vmm/payload.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "abi/marks.h"
 #include "arch/x86/boot.h"
-#include "base/io.h"
+#include "loader/loader.h"
 #include "vmm/payload_priv.h"
-
-#define PAYLOAD_FILE_MAX (1u << 20)
 
 static void exit_port_write(struct device *d, uint64_t offset, unsigned int size, uint64_t value)
 {
@@ -37,64 +33,47 @@ static const struct device_ops exit_port_ops = {
 	.write = exit_port_write,
 };
 
-/* All checks of offsets are left to gmem and to the file's length: nothing outside is reached. */
-static int load_segments(struct payload_vm *vm, const char *path, const char *file, size_t len,
-			 struct err *e)
+/* As the machine loads a kernel, of which only the entry is used here: no boot parameters. */
+static int place_image(struct payload_vm *vm, const struct load_image *image, struct err *e)
 {
-	Elf64_Ehdr ehdr;
+	const struct load_request request = {
+		.ram = vm->memory.regions,
+		.ram_count = vm->memory.count,
+		.cmdline = "",
+	};
+	struct load_plan *plan = malloc(sizeof(*plan));
+	struct load_placed placed;
+	int r;
 
-	if (len < sizeof(ehdr)) {
-		return err_set(e, -ENOEXEC, "%s: too short for a payload", path);
+	if (!plan) {
+		return err_errno(e, -ENOMEM, "no memory to plan the guest's memory");
 	}
-	memcpy(&ehdr, file, sizeof(ehdr));
-	if (memcmp(ehdr.e_ident, ELFMAG, SELFMAG) != 0 || ehdr.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    ehdr.e_machine != EM_X86_64 || ehdr.e_type != ET_EXEC ||
-	    ehdr.e_phentsize != sizeof(Elf64_Phdr)) {
-		return err_set(e, -ENOEXEC, "%s: no static x86-64 ELF program", path);
+	r = load_plan_make(image, &request, plan, e);
+	if (r == 0) {
+		r = load_plan_place(plan, &vm->memory, &placed, e);
 	}
-	for (unsigned int i = 0; i < ehdr.e_phnum; i++) {
-		uint64_t at = ehdr.e_phoff + i * sizeof(Elf64_Phdr);
-		Elf64_Phdr ph;
-
-		if (at > len || len - at < sizeof(ph)) {
-			return err_set(e, -ENOEXEC, "%s: program header %u lies past the end", path,
-				       i);
-		}
-		memcpy(&ph, file + at, sizeof(ph));
-		if (ph.p_type != PT_LOAD) {
-			continue;
-		}
-		if (ph.p_paddr < PAYLOAD_BLOCK_GPA || ph.p_filesz > len ||
-		    ph.p_offset > len - ph.p_filesz || ph.p_filesz > ph.p_memsz ||
-		    gmem_write(&vm->memory, ph.p_paddr, file + ph.p_offset, ph.p_filesz) < 0 ||
-		    gmem_fill(&vm->memory, ph.p_paddr + ph.p_filesz, 0, ph.p_memsz - ph.p_filesz) <
-			    0) {
-			return err_set(e, -ENOEXEC,
-				       "%s: segment %u does not fit into 0x%lx to 0x%lx", path, i,
-				       (unsigned long)PAYLOAD_BLOCK_GPA,
-				       (unsigned long)PAYLOAD_RAM_BYTES);
-		}
-	}
-	vm->entry = ehdr.e_entry;
-	return 0;
+	free(plan);
+	return r;
 }
 
 static int load_payload(struct payload_vm *vm, const char *path, struct err *e)
 {
-	_cleanup_free_ char *file = NULL;
-	struct payload_block block;
-	size_t len;
-	int r;
+	struct load_image image;
+	uint64_t magic = 0;
+	int r = load_image_open(path, &image, e);
 
-	r = io_read_file(path, PAYLOAD_FILE_MAX, &file, &len, e);
-	if (r == 0) {
-		r = load_segments(vm, path, file, len, e);
-	}
 	if (r < 0) {
 		return r;
 	}
-	r = gmem_read(&vm->memory, PAYLOAD_BLOCK_GPA, &block, sizeof(block));
-	if (r < 0 || block.magic != PAYLOAD_MAGIC) {
+	r = place_image(vm, &image, e);
+	vm->entry = image.entry;
+	load_image_close(&image);
+	if (r < 0) {
+		return r;
+	}
+	r = gmem_read(&vm->memory, PAYLOAD_BLOCK_GPA + offsetof(struct payload_block, magic),
+		      &magic, sizeof(magic));
+	if (r < 0 || magic != PAYLOAD_MAGIC) {
 		return err_set(e, -ENOEXEC, "%s: no firmware payload (no magic at 0x%lx)", path,
 			       (unsigned long)PAYLOAD_BLOCK_GPA);
 	}
@@ -136,7 +115,7 @@ static int make_machine(struct payload_vm *vm, struct err *e)
  * @ret: set on success; give it to payload_vm_destroy()
  * @e: gets one line on failure
  *
- * Return: 0; -ENOEXEC when the file is no payload; -ENOMEM; -errno of reading or of KVM.
+ * Return: 0; -ENOEXEC when the file is no payload; -ENOMEM; -errno of the loader or of KVM.
  * Context: the thread that will run it.
  */
 int payload_vm_create(const struct kvm_ops *ops, const char *path, unsigned int ring,
