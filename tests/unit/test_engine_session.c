@@ -404,6 +404,8 @@ static void what_fail_on_names_ends_the_run(void **state)
 	cfg.fail_on = SESSION_FAIL_ON_WARN;
 	RUN(steps);
 	assert_int_equal(outcome.status, OUTCOME_OOPS);
+	record_boot_fini(&record);
+	record_boot_init(&record);
 	cfg.fail_on = SESSION_FAIL_ON_OOPS;
 	cfg.timeout_ns = 200 * MS;
 	fake.next = 0;
