@@ -97,8 +97,8 @@ static void add_machine(struct qemu_args *a, const struct backend_qemu_config *c
 	/*
 	 * One thread for all vCPUs: with a thread each, QEMU 7.2 now and then lets a vCPU run a
 	 * breakpoint that the kernel has patched away already, and the guest dies of "Oops: int3".
-	 * Not in the lab, though: there, of guests inside a guest of two vCPUs on one thread, one in
-	 * ten was given an interrupt while it had them disabled, and hung.
+	 * Not in the lab, though: there, of guests inside a guest of two vCPUs on one thread, one
+	 * in ten was given an interrupt while it had them disabled, and hung.
 	 */
 	add(a, "-accel");
 	add(a, cfg->lab && cfg->icount_shift < 0 ? "tcg" : "tcg,thread=single");
