@@ -130,6 +130,64 @@ bool text_starts_with(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+/* The length of the UTF-8 sequence that begins here, or 0 when none does (RFC 3629, section 4). */
+static size_t utf8_sequence(const unsigned char *p)
+{
+	unsigned char low = 0x80, high = 0xbf; /* of the second byte */
+	size_t len = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+
+	if (p[0] < 0x80) {
+		return 1;
+	}
+	if (p[0] < 0xc2 || p[0] > 0xf4) {
+		return 0;
+	}
+	switch (p[0]) {
+	case 0xe0: /* longer than it need be */
+		low = 0xa0;
+		break;
+	case 0xed: /* surrogates */
+		high = 0x9f;
+		break;
+	case 0xf0:
+		low = 0x90;
+		break;
+	case 0xf4: /* past U+10FFFF */
+		high = 0x8f;
+		break;
+	}
+	if (p[1] < low || p[1] > high) {
+		return 0;
+	}
+	for (size_t i = 2; i < len; i++) {
+		if (p[i] < 0x80 || p[i] > 0xbf) {
+			return 0;
+		}
+	}
+	return len;
+}
+
+/**
+ * text_make_utf8() - put '?' for every byte that keeps a text from being UTF-8
+ * @s: the text, changed in place; its length stays
+ *
+ * What a guest writes and what files are called may be any bytes; JSON takes UTF-8 only.
+ *
+ * Context: any thread.
+ */
+void text_make_utf8(char *s)
+{
+	while (*s) {
+		size_t len = utf8_sequence((const unsigned char *)s);
+
+		if (len == 0) {
+			*s = '?';
+			len = 1;
+		}
+		s += len;
+	}
+}
+
 /**
  * text_bytes() - write a size for people, exactly: the largest unit that leaves no fraction
  * @bytes: the size

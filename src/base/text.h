@@ -13,6 +13,7 @@ int text_parse_u64(const char *s, uint64_t *ret) __must_check;
 int text_parse_bytes(const char *s, uint64_t *ret_bytes) __must_check;
 int text_parse_seconds(const char *s, uint64_t *ret_ns) __must_check;
 bool text_starts_with(const char *s, const char *prefix);
+void text_make_utf8(char *s);
 const char *text_bytes(uint64_t bytes, char *buf, size_t len);
 
 #endif

@@ -323,7 +323,7 @@ static int write_record(struct run *run, struct err *e)
 	}
 	line = record_boot_to_json(&run->record);
 	if (!line) {
-		return err_set(e, -ENOMEM, "the record: out of memory, or a text is not UTF-8");
+		return err_set(e, -ENOMEM, "the record: out of memory");
 	}
 	r = record_json_write_line(run->json_fd, line);
 	json_decref(line);

@@ -426,7 +426,7 @@ static int qemu_collect(struct backend *b, struct record_boot *r, uint64_t exec_
 	json_t *argv = json_array();
 
 	for (size_t i = 0; i < q->args.count; i++) {
-		json_array_append_new(argv, json_string(q->args.argv[i]));
+		json_array_append_new(argv, record_text_to_json(q->args.argv[i]));
 	}
 	r->backend = "qemu";
 	r->exec_class = q->cfg.icount_shift >= 0 ? EXEC_ICOUNT : EXEC_TCG;

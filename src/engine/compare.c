@@ -140,7 +140,7 @@ static int make_failure(const struct schedule_boot *b, size_t slot, const char *
 		json_pack("{s:i, s:s, s:{s:i, s:s, s:o}}", "schema_version", RECORD_SCHEMA_VERSION,
 			  "type", "boot", "outcome", "status", OUTCOME_VMM_FAULT, "kind",
 			  outcome_kind_name(OUTCOME_KIND_INTERNAL), "text",
-			  json_string(text) ?: json_string("a text that is not UTF-8"));
+			  record_text_to_json(text));
 	_cleanup_free_ char *record = root ? json_dumps(root, JSON_COMPACT) : NULL;
 
 	json_decref(root);

@@ -468,10 +468,7 @@ static void keep_console_tail(struct session *s)
 	for (size_t i = 0; i < n; i++) {
 		const char *line = console_watch_line(&s->console, i);
 
-		/* Bytes that are no UTF-8 may be in it. */
-		if (json_array_append_new(s->record->console_tail, json_string(line)) < 0) {
-			json_array_append_new(s->record->console_tail, json_string("(not UTF-8)"));
-		}
+		json_array_append_new(s->record->console_tail, record_text_to_json(line));
 	}
 }
 

@@ -94,6 +94,29 @@ static void read_cpu(char *model, size_t len, bool *ret_hypervisor)
 	}
 }
 
+/**
+ * record_text_to_json() - a text of any bytes as a JSON string
+ * @s: the text, or NULL
+ *
+ * A record must not be lost for what a guest wrote, so bytes that are no UTF-8 become '?'.
+ *
+ * Return: a new reference: a string, or null for NULL; NULL when memory ran out.
+ * Context: any thread.
+ */
+json_t *record_text_to_json(const char *s)
+{
+	_cleanup_free_ char *copy = s ? strdup(s) : NULL;
+
+	if (!s) {
+		return json_null();
+	}
+	if (!copy) {
+		return NULL;
+	}
+	text_make_utf8(copy);
+	return json_string(copy);
+}
+
 static json_t *host_to_json(void)
 {
 	struct utsname u = {0};
@@ -110,13 +133,13 @@ static json_t *provenance_to_json(const struct record_boot *r)
 {
 	uint64_t ticks = exec_class_ticks_per_unit(r->exec_class, r->icount_shift);
 
-	return json_pack("{s:s, s:{s:s?, s:s?, s:s?}, s:s?, s:o, s:o, s:o, s:s, s:s, s:s, s:I}",
-			 "ringside", RINGSIDE_VERSION, "kernel", "path", r->kernel_path, "sha256",
-			 r->kernel_sha256, "version", r->kernel_version, "append", r->append,
-			 "host", host_to_json(), "kvm", json_or_null(r->kvm), "qemu",
-			 json_or_null(r->qemu), "backend", r->backend, "class",
-			 exec_class_name(r->exec_class), "unit", exec_class_unit(r->exec_class),
-			 "ticks_per_unit", (json_int_t)ticks);
+	return json_pack("{s:s, s:{s:o, s:s?, s:s?}, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I}",
+			 "ringside", RINGSIDE_VERSION, "kernel", "path",
+			 record_text_to_json(r->kernel_path), "sha256", r->kernel_sha256, "version",
+			 r->kernel_version, "append", record_text_to_json(r->append), "host",
+			 host_to_json(), "kvm", json_or_null(r->kvm), "qemu", json_or_null(r->qemu),
+			 "backend", r->backend, "class", exec_class_name(r->exec_class), "unit",
+			 exec_class_unit(r->exec_class), "ticks_per_unit", (json_int_t)ticks);
 }
 
 static json_t *phases_to_json(const struct record_boot *r)
@@ -166,7 +189,7 @@ static json_t *windows_to_json(const struct record_boot *r)
  * record_boot_to_json() - a record as the object that is written
  * @r: a record
  *
- * Return: a new reference, or NULL when memory ran out or a text is not UTF-8.
+ * Return: a new reference, or NULL when memory ran out.
  * Context: reads /proc.
  */
 json_t *record_boot_to_json(const struct record_boot *r)
@@ -177,14 +200,14 @@ json_t *record_boot_to_json(const struct record_boot *r)
 				  number_or_null(r->user_mark_exits));
 
 	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o, s:o,"
-			 " s:{s:i, s:s, s:o, s:s?}}",
+			 " s:{s:i, s:s, s:o, s:o}}",
 			 "schema_version", RECORD_SCHEMA_VERSION, "type", "boot", "provenance",
 			 provenance_to_json(r), "phases_ns", phases_to_json(r), "marks", marks,
 			 "exits", exits_to_json(r), "kvm_stats", json_or_null(r->kvm_stats),
 			 "windows", windows_to_json(r), "guest", r->guest, "calltime",
 			 json_or_null(r->calltime), "console_tail", json_or_null(r->console_tail),
 			 "outcome", "status", r->status, "kind", r->outcome_kind, "guest_status",
-			 guest_status, "text", r->outcome_text);
+			 guest_status, "text", record_text_to_json(r->outcome_text));
 }
 
 /**

@@ -55,6 +55,14 @@ def test_a_panic_is_240_with_registers_and_symbols():
     assert r["outcome"]["kind"] == "panic"
 
 
+def test_a_panic_in_bytes_that_are_no_text_is_recorded_all_the_same():
+    end, r = record_of("sh", "-c", r"printf 'Kernel panic - not syncing: \377\n' >/dev/console; "
+                                   "sleep 100")
+    assert end.status == 240
+    assert r["outcome"]["text"].endswith("Kernel panic - not syncing: ?")
+    assert r["console_tail"][-1].endswith("Kernel panic - not syncing: ?")
+
+
 def test_the_counters_survive_a_panic():
     end, r = record_of("sh", "-c", "echo c >/proc/sysrq-trigger")
     assert end.status == 240

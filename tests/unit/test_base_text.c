@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <string.h>
+
 #include "base/text.h"
 
 static void sizes_count_in_1024_and_a_bare_number_in_mib(void **state)
@@ -85,9 +87,41 @@ static void a_size_is_printed_in_the_largest_unit_that_leaves_no_fraction(void *
 	assert_string_equal(text_bytes(1, buf, sizeof(buf)), "1 B");
 }
 
+static void bytes_that_are_no_utf8_become_question_marks_and_the_rest_stays(void **state)
+{
+	static const char *const cases[][2] = {
+		{"", ""},
+		{"plain", "plain"},
+		{"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+		 "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"},
+		{"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
+		{"\xff\xfe", "??"},
+		{"a\x80z", "a?z"},
+		{"\xc0\xaf", "??"},           /* longer than it need be */
+		{"\xe0\x9f\xbf", "???"},      /* the same */
+		{"\xf0\x8f\xbf\xbf", "????"}, /* the same */
+		{"\xed\xa0\x80", "???"},      /* a surrogate */
+		{"\xf4\x90\x80\x80", "????"}, /* past the last character */
+		{"\xf5\x80\x80\x80", "????"},
+		{"cut \xc3", "cut ?"},
+		{"cut \xe2\x82", "cut ??"},
+		{"cut \xf0\x9f\x98", "cut ???"},
+		{"\xc3(", "?("},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char buf[32];
+
+		strcpy(buf, cases[i][0]);
+		text_make_utf8(buf);
+		assert_string_equal(buf, cases[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_that_are_no_utf8_become_question_marks_and_the_rest_stays),
 		cmocka_unit_test(sizes_count_in_1024_and_a_bare_number_in_mib),
 		cmocka_unit_test(what_is_no_size_is_refused_and_sets_nothing),
 		cmocka_unit_test(a_size_that_wraps_is_out_of_range),

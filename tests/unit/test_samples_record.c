@@ -54,6 +54,26 @@ static void a_class_brings_its_unit_and_its_ticks(void **state)
 	record_boot_fini(&r);
 }
 
+static void texts_that_are_no_utf8_do_not_cost_the_record(void **state)
+{
+	struct record_boot r;
+	json_t *j;
+
+	record_boot_init(&r);
+	r.kernel_path = strdup("/k/\xff");
+	r.append = strdup("x=\xfe");
+	r.outcome_text = strdup("Kernel panic - not syncing: \xff\xfe bad");
+	j = record_boot_to_json(&r);
+	assert_non_null(j);
+	assert_string_equal(
+		json_string_value(json_object_get(at(j, "provenance", "kernel"), "path")), "/k/?");
+	assert_string_equal(json_string_value(at(j, "provenance", "append")), "x=?");
+	assert_string_equal(json_string_value(at(j, "outcome", "text")),
+			    "Kernel panic - not syncing: ?? bad");
+	json_decref(j);
+	record_boot_fini(&r);
+}
+
 static void exits_and_windows_are_written_in_their_order(void **state)
 {
 	struct record_boot r;
@@ -133,6 +153,7 @@ static void a_files_hash_is_the_published_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_that_are_no_utf8_do_not_cost_the_record),
 		cmocka_unit_test(an_empty_record_has_every_key_and_nulls_for_what_was_not_seen),
 		cmocka_unit_test(a_class_brings_its_unit_and_its_ticks),
 		cmocka_unit_test(exits_and_windows_are_written_in_their_order),
