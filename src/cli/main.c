@@ -31,13 +31,17 @@ static void print_usage(FILE *out)
 	      out);
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	int first = 1;
 
-	if (argc > 2 && strcmp(argv[1], "--log") == 0) {
+	if (argc > 1 && strcmp(argv[1], "--log") == 0) {
 		struct err e = ERR_INIT;
 
+		if (argc == 2) {
+			log_error("--log: a value (LEVEL) is missing");
+			return STATUS_USAGE;
+		}
 		if (log_setup(argv[2], &e) < 0) {
 			log_error("%s", e.text);
 			return STATUS_USAGE;
@@ -63,4 +67,16 @@ int main(int argc, char **argv)
 	}
 	log_error("'%s' is no command of ringside; 'ringside --help' lists them", argv[first]);
 	return STATUS_USAGE;
+}
+
+/* What was printed but never arrived must not count as told. */
+int main(int argc, char **argv)
+{
+	int status = run_command(argc, argv);
+
+	if ((fflush(stdout) == EOF || ferror(stdout)) && status == STATUS_OK) {
+		log_error("stdout cannot be written");
+		status = STATUS_ENVIRONMENT;
+	}
+	return status;
 }

@@ -19,37 +19,74 @@ struct results {
 	char *path;
 };
 
+/*
+ * Reads a line with its end, if it has one. It takes no more memory than a record may have and one
+ * byte: getline() would take all there is for a file without lines, such as /dev/zero.
+ */
+static int read_line(FILE *f, char **text, size_t *room, size_t *ret_len)
+{
+	size_t len = 0;
+	int c;
+
+	do {
+		if (len + 1 >= *room) {
+			size_t more = *room ? 2 * *room : 4096;
+			char *p = realloc(*text, more);
+
+			if (!p) {
+				return -ENOMEM;
+			}
+			*text = p;
+			*room = more;
+		}
+		errno = 0;
+		c = getc_unlocked(f);
+		if (c == EOF) {
+			break;
+		}
+		(*text)[len++] = (char)c;
+	} while (c != '\n' && len <= RESULTS_LINE_MAX);
+	if (ferror(f)) {
+		return errno ? -errno : -EIO;
+	}
+	*ret_len = len;
+	return 0;
+}
+
 /* Reads lines from a stream on 'path' that stands at its start. */
 static int read_lines(FILE *f, const char *path, results_line_fn fn, void *ctx,
 		      struct results_scan *ret, struct err *e)
 {
 	_cleanup_free_ char *text = NULL;
 	struct results_scan scan = {0};
-	size_t room = 0;
-	ssize_t n;
+	size_t room = 0, n = 0;
 	int r;
 
-	while ((n = getline(&text, &room, f)) > 0) {
-		if ((size_t)n > RESULTS_LINE_MAX) {
+	for (;;) {
+		r = read_line(f, &text, &room, &n);
+		if (r < 0) {
+			return err_errno(e, r, "%s: reading", path);
+		}
+		if (n == 0) {
+			break;
+		}
+		if (n > RESULTS_LINE_MAX) {
 			return err_set(e, -EFBIG,
 				       "%s: line %zu is longer than the %u bytes a record may have",
 				       path, scan.lines + 1, RESULTS_LINE_MAX);
 		}
 		if (text[n - 1] != '\n') {
-			scan.dropped = (uint64_t)n;
+			scan.dropped = n;
 			break;
 		}
-		scan.whole_len += (uint64_t)n;
+		scan.whole_len += n;
 		scan.lines++;
 		text[--n] = '\0';
-		r = fn ? fn(ctx, scan.lines, text, (size_t)n, e) : 0;
+		r = fn ? fn(ctx, scan.lines, text, n, e) : 0;
 		if (r < 0) {
 			err_prefix(e, "%s: line %zu", path, scan.lines);
 			return r;
 		}
-	}
-	if (ferror(f)) {
-		return err_errno(e, -EIO, "%s: reading", path);
 	}
 	*ret = scan;
 	return 0;

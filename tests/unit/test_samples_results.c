@@ -165,6 +165,15 @@ static void a_line_without_end_is_refused(void **state)
 	assert_int_equal(results_read(path, see, NULL, &scan, &e), -EFBIG);
 }
 
+static void what_never_ends_is_refused_and_what_has_no_lines_says_why(void **state)
+{
+	struct results_scan scan;
+
+	assert_int_equal(results_read("/dev/zero", see, NULL, &scan, &e), -EFBIG);
+	assert_int_equal(results_read("/", see, NULL, &scan, &e), -EISDIR);
+	assert_string_equal(e.text, "/: reading: Is a directory");
+}
+
 static void a_file_that_is_not_there_is_named(void **state)
 {
 	struct results_scan scan;
@@ -194,6 +203,8 @@ int main(void)
 		cmocka_unit_test_setup(a_write_that_fails_half_way_leaves_the_records_before_it,
 				       setup),
 		cmocka_unit_test_setup(a_line_without_end_is_refused, setup),
+		cmocka_unit_test_setup(what_never_ends_is_refused_and_what_has_no_lines_says_why,
+				       setup),
 		cmocka_unit_test_setup(a_file_that_is_not_there_is_named, setup),
 	};
 	int failed;
