@@ -136,6 +136,9 @@ static int prepare(struct run *run, struct err *e)
 	if (r == 0) {
 		r = cli_find_kernel(run->o.kernel, run->kernel_path, sizeof(run->kernel_path), e);
 	}
+	for (size_t i = 0; r == 0 && i < run->o.initrds.count; i++) {
+		r = cli_check_file("initrd", run->o.initrds.items[i], e);
+	}
 	if (r == 0 && run_options_has_job(&run->o)) {
 		r = run_guest_initramfs(&run->o, &run->initramfs, e);
 	}

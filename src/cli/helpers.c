@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int path_print(char *ret_path, size_t len, struct err *e, const char *fmt, ...)
@@ -92,13 +93,45 @@ int cli_cache_dir(char *ret_path, size_t len, struct err *e)
 }
 
 /**
+ * cli_check_file() - whether a path can be opened and mapped without waiting for anybody
+ * @option: the option that it was given to, for the message
+ * @path: the path
+ * @e: set on failure
+ *
+ * Opening a pipe blocks until somebody writes to it, and a device may never end.
+ *
+ * Return: 0, -EINVAL for what is no regular file or empty, or the errno of stat(2).
+ * Context: any thread.
+ */
+int cli_check_file(const char *option, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		return err_errno(e, -errno, "--%s %s", option, path);
+	}
+	if (!S_ISREG(st.st_mode)) {
+		return err_set(e, -EINVAL, "--%s %s: this is a %s, expected a regular file", option,
+			       path,
+			       S_ISDIR(st.st_mode)    ? "folder"
+			       : S_ISFIFO(st.st_mode) ? "pipe"
+			       : S_ISSOCK(st.st_mode) ? "socket"
+						      : "device");
+	}
+	if (st.st_size == 0) {
+		return err_set(e, -EINVAL, "--%s %s: the file is empty", option, path);
+	}
+	return 0;
+}
+
+/**
  * cli_find_kernel() - the file behind a --kernel value
  * @arg: a path, or the name of an image of guest-kernel-config/kernels.yaml
  * @ret_path: set on success
  * @len: size of @ret_path
  * @e: set on failure
  *
- * Return: 0, -ENOENT with what to do about it, -ENAMETOOLONG.
+ * Return: 0, -ENOENT with what to do about it, -EINVAL for what is no regular file, -ENAMETOOLONG.
  * Context: any thread.
  */
 int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e)
@@ -108,10 +141,7 @@ int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e)
 
 	if (strchr(arg, '/') || access(arg, F_OK) == 0) {
 		r = path_print(ret_path, len, e, "%s", arg);
-		if (r == 0 && access(ret_path, F_OK) < 0) {
-			r = err_errno(e, -errno, "--kernel %s", arg);
-		}
-		return r;
+		return r == 0 ? cli_check_file("kernel", ret_path, e) : r;
 	}
 	r = cli_cache_dir(cache, sizeof(cache), e);
 	if (r == 0) {

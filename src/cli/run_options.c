@@ -123,7 +123,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_U64, "cpus", 'c', &o->cpus, .min = 1, .max = CPUS_MAX, .arg = "N",
 		 .help = "number of vCPUs [1]"},
 		{OPT_BYTES, "memory", 'm', &o->memory_bytes, .min = 1, .arg = "SIZE",
-		 .help = "guest memory [512M, with --lab 2G]"},
+		 .help = "guest memory, in MiB without a unit [512M, with --lab 2G]"},
 		{OPT_GROUP, .help = "Where it runs"},
 		{OPT_CHOICE, "backend", 'b', &o->backend, .choices = "auto|kvm|qemu",
 		 .arg = "WHERE",

@@ -11,6 +11,9 @@
 #include "abi/channel.h"
 #include "abi/marks.h"
 
+#define COMMAND_LINE_MAX          2047 /* bytes, without the NUL: COMMAND_LINE_SIZE of x86 less one */
+#define MICROVM_DEVICE_WORD_BYTES 37
+
 static void add_owned(struct qemu_args *a, char *word)
 {
 	if (word && a->count + 1 >= a->room) {
@@ -162,6 +165,31 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
 	}
 }
 
+/*
+ * A kernel cuts a longer line without a word. QEMU's microvm adds a word for each of its devices,
+ * " virtio_mmio.device=512@0xfeb00e00:12".
+ */
+static int check_append(const struct backend_qemu_config *cfg, struct err *e)
+{
+	size_t devices = cfg->common.channel, bytes;
+
+	if (cfg->lab) {
+		devices++;
+		for (size_t i = 0; cfg->rw && cfg->rw[i]; i++) {
+			devices++;
+		}
+	}
+	bytes = strlen(cfg->common.append) + devices * MICROVM_DEVICE_WORD_BYTES;
+	if (bytes > COMMAND_LINE_MAX) {
+		return err_set(
+			e, -E2BIG,
+			"command line: %zu bytes with those of %zu devices, the kernel takes "
+			"at most %d; nothing is cut",
+			bytes, devices, COMMAND_LINE_MAX);
+	}
+	return 0;
+}
+
 /**
  * qemu_args_build() - make the command line
  * @a: the caller's memory, set; end it with qemu_args_fini(), also after a failure
@@ -169,12 +197,18 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
  * @fds: the descriptors by the numbers that QEMU will have them
  * @e: set on failure
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -E2BIG for a kernel command line that is too long, or -ENOMEM.
  */
 int qemu_args_build(struct qemu_args *a, const struct backend_qemu_config *cfg,
 		    const struct qemu_fds *fds, struct err *e)
 {
+	int r;
+
 	*a = (struct qemu_args){.argv = NULL};
+	r = check_append(cfg, e);
+	if (r < 0) {
+		return r;
+	}
 	add(a, "%s", cfg->program ? cfg->program : "qemu-system-x86_64");
 	add(a, "-nodefaults");
 	add(a, "-no-user-config");

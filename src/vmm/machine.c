@@ -44,8 +44,10 @@ static const struct machine_events_ops device_events = {.stop = on_stop, .mark =
 static int check_config(const struct machine_config *cfg, struct err *e)
 {
 	if (cfg->cpus == 0 || cfg->cpus > MACHINE_VCPUS_MAX) {
-		return err_set(e, -EINVAL, "%u vCPUs: expected 1 to %u", cfg->cpus,
-			       MACHINE_VCPUS_MAX);
+		return err_set(
+			e, -EINVAL,
+			"%u vCPUs: expected 1 to %u, the processors that APIC ids of 8 bits can name",
+			cfg->cpus, MACHINE_VCPUS_MAX);
 	}
 	if (!cfg->kernel_path) {
 		return err_set(e, -EINVAL, "no kernel to load");

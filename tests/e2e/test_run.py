@@ -162,6 +162,23 @@ def test_what_cannot_be_used_is_249_in_one_line(tmp_path):
         assert text in end.err and len(end.err.splitlines()) == 1, (words, end)
 
 
+def test_a_kernel_or_initrd_that_nobody_writes_to_is_no_wait(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for option in ("--kernel", "--initrd"):
+        for more in ((), ("--", "true")):
+            end = ringside("run", "--backend", "qemu", option, tmp_path / "pipe", *more)
+            assert (end.status, end.err) == (
+                249, f"ringside: error: {option} {tmp_path}/pipe: this is a pipe, expected a "
+                     "regular file\n")
+
+
+def test_a_command_line_that_the_kernel_would_cut_is_refused():
+    end = ringside("run", "--backend", "qemu", "--append", "a" * 2000, "--", "true")
+    assert end.status == 249
+    assert re.search(r"command line: \d+ bytes with those of 1 devices, the kernel takes at most "
+                     "2047; nothing is cut", end.err)
+
+
 def test_a_qemu_that_is_missing_is_told(tmp_path):
     env = dict(os.environ, PATH=str(tmp_path))
     end = ringside("run", "--backend", "qemu", "--", "true", env=env)

@@ -75,9 +75,12 @@ static void a_configuration_that_cannot_be_is_refused_with_the_limit(void **stat
 	struct machine_config cfg = vmm_config();
 
 	cfg.cpus = 0;
-	refused_with(&cfg, -EINVAL, "0 vCPUs: expected 1 to 254");
+	refused_with(&cfg, -EINVAL,
+		     "0 vCPUs: expected 1 to 254, the processors that APIC ids of 8 bits can name");
 	cfg.cpus = MACHINE_VCPUS_MAX + 1;
-	refused_with(&cfg, -EINVAL, "255 vCPUs: expected 1 to 254");
+	refused_with(
+		&cfg, -EINVAL,
+		"255 vCPUs: expected 1 to 254, the processors that APIC ids of 8 bits can name");
 	cfg.cpus = FAKE_VCPUS + 1;
 	refused_with(&cfg, -EINVAL, "5 vCPUs: this host's KVM allows 4");
 	cfg = vmm_config();
