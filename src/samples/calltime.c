@@ -166,8 +166,8 @@ static int check_place(uint64_t gpa, uint64_t bytes, struct err *e)
 }
 
 /*
- * One block, whole if the guest lets us. The sequence number is read on its own on both sides of the
- * copy: the order of bytes within a copy is not ours to say.
+ * One block, whole if the guest lets us. The sequence number is read on its own on both sides of
+ * the copy: the order of bytes within a copy is not ours to say.
  */
 static int read_block(calltime_read_fn read, void *ctx, uint64_t gpa, struct calltime_block *b,
 		      bool *ret_torn)
@@ -216,12 +216,12 @@ static int check_block(const struct calltime_block *b, bool torn, uint32_t bank,
 	}
 	/* Buckets have 32 bits and wrap. */
 	if (!torn && b->count <= UINT32_MAX && (total != b->count || (total && b->min > b->max))) {
-		return err_set(e, -EBADMSG,
-			       "calltime block of bank %u, cpu %u, probe %u is damaged: count %llu, "
-			       "histogram %llu, min %llu, max %llu",
-			       bank, cpu, probe, (unsigned long long)b->count,
-			       (unsigned long long)total, (unsigned long long)b->min,
-			       (unsigned long long)b->max);
+		return err_set(
+			e, -EBADMSG,
+			"calltime block of bank %u, cpu %u, probe %u is damaged: count %llu, "
+			"histogram %llu, min %llu, max %llu",
+			bank, cpu, probe, (unsigned long long)b->count, (unsigned long long)total,
+			(unsigned long long)b->min, (unsigned long long)b->max);
 	}
 	return 0;
 }
@@ -230,7 +230,8 @@ static int load_block(struct calltime *c, calltime_read_fn read, void *ctx, uint
 		      uint32_t cpu, uint32_t probe, struct err *e)
 {
 	size_t n = block_number(c, bank, cpu, probe);
-	uint64_t gpa = c->header.region_gpa + CALLTIME_PAGE_BYTES + n * sizeof(struct calltime_block);
+	uint64_t gpa =
+		c->header.region_gpa + CALLTIME_PAGE_BYTES + n * sizeof(struct calltime_block);
 	struct calltime_block b;
 	int r;
 
@@ -287,9 +288,9 @@ static int load_blocks(struct calltime *c, calltime_read_fn read, void *ctx, str
  * Works on a guest that runs, and on one that died: a block whose writer never finished is taken as
  * it is and marked torn.
  *
- * Return: 0; -EINVAL when the announced place cannot be; -EBADMSG when what is there is no region of
- * this version or contradicts itself; -ENOMEM; or what @read returned.
- * Context: any thread that may call @read.
+ * Return: 0; -EINVAL when the announced place cannot be; -EBADMSG when what is there is no region
+ * of this version or contradicts itself; -ENOMEM; or what @read returned. Context: any thread that
+ * may call @read.
  */
 int calltime_load(calltime_read_fn read, void *ctx, uint64_t gpa, uint64_t bytes,
 		  struct calltime **ret, struct err *e)
@@ -363,7 +364,8 @@ uint32_t calltime_probes(const struct calltime *c)
 	return c->header.probes;
 }
 
-/** calltime_tsc_khz() - Return: the guest's idea of its TSC frequency in kHz, 0 when it has none. */
+/** calltime_tsc_khz() - Return: the guest's idea of its TSC frequency in kHz, 0 when it has none.
+ */
 uint32_t calltime_tsc_khz(const struct calltime *c)
 {
 	return c->header.tsc_khz;

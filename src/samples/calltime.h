@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The host's reader of the per-call counters that a guest kernel keeps in its memory
- * (firmware/abi/calltime.h). The guest is not trusted: every number of it is checked against a named
- * limit before it is used, and what is read is copied first. Reading never stops the guest.
+ * (firmware/abi/calltime.h). The guest is not trusted: every number of it is checked against a
+ * named limit before it is used, and what is read is copied first. Reading never stops the guest.
  */
 #ifndef SAMPLES_CALLTIME_H
 #define SAMPLES_CALLTIME_H
@@ -18,7 +18,7 @@
 
 /* What the host is willing to read: 16 CPUs, 8 banks and 64 probes fit twice. */
 #define CALLTIME_MAX_REGION_BYTES (UINT64_C(64) << 20)
-#define CALLTIME_MAX_PAIRS	  16U
+#define CALLTIME_MAX_PAIRS        16U
 /* Copies of a block that is being written, before the last one is taken and marked torn. */
 #define CALLTIME_READ_TRIES 16
 
@@ -39,7 +39,7 @@ struct calltime_stats {
 	uint64_t sum; /* ticks */
 	uint64_t min; /* ticks; 0 while count is 0 */
 	uint64_t max; /* ticks */
-	bool torn; /* a writer was caught in the middle: may be off by one sample */
+	bool torn;    /* a writer was caught in the middle: may be off by one sample */
 	uint64_t hist[CALLTIME_HIST_BUCKETS];
 };
 

@@ -37,8 +37,8 @@ bool calltime_empty_ticks(const struct calltime *c, uint32_t bank, uint32_t prob
  * @s: the samples
  * @q: 0 to 1
  *
- * The middle of the bucket that holds the sample of rank ceil(q * n), kept within min and max: off by
- * at most 1/64 of the value, for samples below 2^32 ticks.
+ * The middle of the bucket that holds the sample of rank ceil(q * n), kept within min and max: off
+ * by at most 1/64 of the value, for samples below 2^32 ticks.
  *
  * Return: ticks; 0 when there are no samples.
  * Context: any thread.
@@ -60,8 +60,8 @@ uint64_t calltime_quantile(const struct calltime_stats *s, double q)
 		seen += s->hist[i];
 		if (seen >= rank && total > 0) {
 			uint64_t low = calltime_bucket_low(i);
-			uint64_t next = i + 1 < CALLTIME_HIST_BUCKETS ? calltime_bucket_low(i + 1) :
-									UINT64_C(1) << 32;
+			uint64_t next = i + 1 < CALLTIME_HIST_BUCKETS ? calltime_bucket_low(i + 1)
+								      : UINT64_C(1) << 32;
 
 			value = low + (next - 1 - low) / 2;
 			break;
@@ -83,8 +83,9 @@ static json_t *hist_to_json(const struct calltime_stats *s)
 
 	for (uint32_t i = 0; hist && i < CALLTIME_HIST_BUCKETS; i++) {
 		if (s->hist[i] != 0 &&
-		    json_array_append_new(hist, json_pack("[o, o]", json_ticks(calltime_bucket_low(i)),
-							  json_ticks(s->hist[i]))) < 0) {
+		    json_array_append_new(hist,
+					  json_pack("[o, o]", json_ticks(calltime_bucket_low(i)),
+						    json_ticks(s->hist[i]))) < 0) {
 			json_decref(hist);
 			return NULL;
 		}
@@ -110,9 +111,9 @@ static json_t *probe_to_json(const struct calltime *c, uint32_t bank, uint32_t p
 /**
  * calltime_to_json() - the counters as they stand in a boot's record
  * @c: the copy
- * @ret: new array, one object for each (bank, probe) that has samples: bank, probe, count, sum, min,
- *       max, pairs, empty_min (ticks to take off a sample, null when not measured), torn,
- *       hist [[lowest ticks of the bucket, samples], ...]; the caller owns the reference
+ * @ret: new array, one object for each (bank, probe) that has samples: bank, probe, count, sum,
+ * min, max, pairs, empty_min (ticks to take off a sample, null when not measured), torn, hist
+ * [[lowest ticks of the bucket, samples], ...]; the caller owns the reference
  *
  * Return: 0 or -ENOMEM.
  * Context: any thread.

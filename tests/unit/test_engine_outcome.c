@@ -134,17 +134,15 @@ static void without_a_job_an_end_of_the_guests_own_is_no_failure(void **state)
 
 static void a_guest_with_fewer_cpus_than_asked_has_not_booted(void **state)
 {
-	judge((struct outcome_facts){.job = true,
-				     .cpus_asked = 4,
-				     .cpus_seen = 3,
-				     .exit_seen = true},
-	      242, OUTCOME_KIND_BOOT);
+	judge(
+		(struct outcome_facts){
+			.job = true, .cpus_asked = 4, .cpus_seen = 3, .exit_seen = true},
+		242, OUTCOME_KIND_BOOT);
 	assert_string_equal(o.text, "the guest brought up 3 of 4 vCPUs");
-	judge((struct outcome_facts){.job = true,
-				     .cpus_asked = 4,
-				     .cpus_seen = 4,
-				     .exit_seen = true},
-	      0, OUTCOME_KIND_EXIT);
+	judge(
+		(struct outcome_facts){
+			.job = true, .cpus_asked = 4, .cpus_seen = 4, .exit_seen = true},
+		0, OUTCOME_KIND_EXIT);
 }
 
 static void a_silent_halt_or_a_spin_is_243(void **state)

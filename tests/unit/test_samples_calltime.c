@@ -22,7 +22,7 @@ struct guest {
 	};
 	struct calltime_block block[BLOCKS];
 	unsigned int reads;
-	unsigned int fail_at; /* the read that fails, from 1; 0: none */
+	unsigned int fail_at;    /* the read that fails, from 1; 0: none */
 	unsigned int busy_reads; /* so many reads of block 1's seq find it changed */
 };
 
@@ -65,9 +65,9 @@ static int guest_read(void *ctx, uint64_t gpa, void *buf, size_t len)
 		g->busy_reads--;
 		g->block[1].seq++;
 	}
-	memcpy(buf, offset < CALLTIME_PAGE_BYTES ?
-			    g->page + offset :
-			    (uint8_t *)g->block + (offset - CALLTIME_PAGE_BYTES),
+	memcpy(buf,
+	       offset < CALLTIME_PAGE_BYTES ? g->page + offset
+					    : (uint8_t *)g->block + (offset - CALLTIME_PAGE_BYTES),
 	       len);
 	return 0;
 }
@@ -336,10 +336,12 @@ static void places_that_cannot_be_are_refused_before_any_read(void **state)
 	refused(g, GPA + 8, BYTES, -EINVAL, "not on a page boundary");
 	refused(g, GPA, 0, -EINVAL, "calltime region of 0 bytes");
 	refused(g, GPA, BYTES + 1, -EINVAL, "expected pages");
-	refused(g, GPA, CALLTIME_MAX_REGION_BYTES + 4096, -EINVAL, "expected pages, 4096 to 67108864");
+	refused(g, GPA, CALLTIME_MAX_REGION_BYTES + 4096, -EINVAL,
+		"expected pages, 4096 to 67108864");
 	refused(g, UINT64_MAX - 4095, BYTES, -EINVAL, "past the address space");
 	assert_int_equal(g->reads, 0);
-	refused(g, GPA, CALLTIME_MAX_REGION_BYTES, -EBADMSG, "region_bytes is 135168, expected 67108864");
+	refused(g, GPA, CALLTIME_MAX_REGION_BYTES, -EBADMSG,
+		"region_bytes is 135168, expected 67108864");
 }
 
 static void each_wrong_header_field_is_named(void **state)

@@ -205,7 +205,8 @@ static int own_mounts(struct err *e)
 	return 0;
 }
 
-/* What a host's udev and administrator would have done. Each is a convenience: none can fail a lab. */
+/* What a host's udev and administrator would have done. Each is a convenience: none can fail a lab.
+ */
 static void make_at_home(void)
 {
 	static const struct {
@@ -221,7 +222,8 @@ static void make_at_home(void)
 	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
 		(void)!symlink(links[i].target, links[i].name);
 	}
-	/* Guest memory of a VMM in here is shared memory: let it have the huge pages it asks for. */
+	/* Guest memory of a VMM in here is shared memory: let it have the huge pages it asks for.
+	 */
 	fd = open(ROOT "/sys/kernel/mm/transparent_hugepage/shmem_enabled", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		(void)!write(fd, "advise", strlen("advise"));
