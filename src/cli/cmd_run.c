@@ -123,8 +123,8 @@ static void warn_of_overcommit(const struct run_options *o)
 	long host = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (host > 0 && o->cpus > (uint64_t)host) {
-		log_warn("%llu vCPUs on %ld processors: they take turns, and times mean little",
-			 (unsigned long long)o->cpus, host);
+		log_warn("%llu vCPUs on %ld processor%s: they take turns, and times mean little",
+			 (unsigned long long)o->cpus, host, host == 1 ? "" : "s");
 	}
 }
 

@@ -69,7 +69,8 @@ def test_more_cpus_than_the_host_has_are_a_warning():
         pytest.skip(f"no machine of ours has more than this host's {host} processors")
     end = run("exit", "--cpus", str(host + 1))
     assert end.returncode == 0
-    assert end.stderr.decode() == (f"ringside: warning: {host + 1} vCPUs on {host} processors: "
+    assert end.stderr.decode() == (f"ringside: warning: {host + 1} vCPUs on {host} "
+                                   f"processor{'s' * (host > 1)}: "
                                    "they take turns, and times mean little\n")
     assert run("exit", "--cpus", str(host)).stderr == b""
 
