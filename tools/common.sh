@@ -68,16 +68,15 @@ ensure_packages() {
 		apt-get -q install -y --no-install-recommends "${missing[@]}" || exit 4
 }
 
-# build_tree FOLDER [MESON OPTION]...: set up once, then build; CC comes from the environment.
+# build_tree FOLDER -DOPTION=VALUE...: set up or change, then build; CC comes from the environment.
 build_tree() {
-	local dir=$1
+	local dir=$1 verb=configure
 	shift
-	if [ ! -f "$dir/build.ninja" ]; then
-		mkdir -p "$dir"
-		meson setup "$dir" "$@" >"$dir/setup.log" 2>&1 </dev/null || {
-			tail -n 20 "$dir/setup.log" >&2
-			return 1
-		}
-	fi
+	[ -f "$dir/build.ninja" ] || verb=setup
+	mkdir -p "$dir"
+	meson "$verb" "$dir" "$@" >"$dir/setup.log" 2>&1 </dev/null || {
+		tail -n 20 "$dir/setup.log" >&2
+		return 1
+	}
 	with_ticks "ninja $dir" "$dir/ninja.log" ninja -C "$dir"
 }
