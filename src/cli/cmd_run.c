@@ -60,22 +60,6 @@ static uint64_t exec_time_ns(void)
 	return now - used > coarse ? now - used : coarse;
 }
 
-/*
- * A program may be started without stdin, stdout or stderr. Their numbers must not go to other
- * files, and writing to them must fail as it would have.
- */
-static void fill_closed_descriptors(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDONLY);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0) {
-		close(fd);
-	}
-}
-
 static int open_output(const char *option, const char *path, int *ret_fd, struct err *e)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -385,7 +369,6 @@ int cmd_run(int argc, char **argv)
 	struct err e = ERR_INIT;
 	int status, r;
 
-	fill_closed_descriptors();
 	r = run_options_parse(&run.o, argc, argv, &e);
 	if (r == OPT_SHOWN_HELP) {
 		return 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ringside: finds the subcommand and hands over. The only file that may end the process. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "cli/commands.h"
@@ -29,6 +31,22 @@ static void print_usage(FILE *out)
 	fputs("\n'ringside COMMAND --help' tells more. --log is quiet, warn, info, debug or "
 	      "debug:AREA,...\n",
 	      out);
+}
+
+/*
+ * A program may be started without stdin, stdout or stderr. Their numbers must not go to other
+ * files, or a report goes into the results file; and writing to them must fail as it would have.
+ */
+static void fill_closed_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0) {
+		close(fd);
+	}
 }
 
 static int run_command(int argc, char **argv)
@@ -72,7 +90,10 @@ static int run_command(int argc, char **argv)
 /* What was printed but never arrived must not count as told. */
 int main(int argc, char **argv)
 {
-	int status = run_command(argc, argv);
+	int status;
+
+	fill_closed_descriptors();
+	status = run_command(argc, argv);
 
 	if ((fflush(stdout) == EOF || ferror(stdout)) && status == STATUS_OK) {
 		log_error("stdout cannot be written");

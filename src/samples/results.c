@@ -117,6 +117,7 @@ int results_read(const char *path, results_line_fn fn, void *ctx, struct results
 static int results_open(const char *path, int flags, struct results **ret, struct err *e)
 {
 	_cleanup_(results_close_p) struct results *r = calloc(1, sizeof(*r));
+	struct stat st;
 
 	if (!r) {
 		return err_errno(e, -ENOMEM, "%s", path);
@@ -124,6 +125,10 @@ static int results_open(const char *path, int flags, struct results **ret, struc
 	r->fd = open(path, flags | O_RDWR | O_CLOEXEC, 0644);
 	if (r->fd < 0) {
 		return err_errno(e, -errno, "%s", path);
+	}
+	/* A pipe would have us wait for ourselves. */
+	if (fstat(r->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		return err_set(e, -EOPNOTSUPP, "%s: expected a regular file", path);
 	}
 	r->path = strdup(path);
 	if (!r->path) {
@@ -254,7 +259,7 @@ int results_append(struct results *r, const char *text, size_t len, struct err *
 	memcpy(line, text, len);
 	line[len] = '\n';
 	code = io_write_all(r->fd, line, len + 1);
-	/* What cannot be synced (a pipe, /dev/null) was chosen by the user. */
+	/* A file system that cannot sync was chosen by the user. */
 	if (code == 0 && fsync(r->fd) < 0 && errno != EINVAL && errno != EROFS) {
 		code = -errno;
 	}

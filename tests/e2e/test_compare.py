@@ -375,6 +375,22 @@ def test_a_kernel_that_is_not_there_is_named_before_anything_is_written(bench):
     assert not os.path.exists(bench.results)
 
 
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_a_closed_stdin_stdout_or_stderr_never_becomes_the_results_file(bench, closed):
+    p = bench.run("sh", "-c", f'exec "$@" {closed}', "sh", *bench.words())
+    assert p.returncode == (4 if "1>" in closed else 0)
+    assert [line["type"] for line in bench.lines()] == ["plan"] + 24 * ["boot"]
+    resumed = bench.compare("--resume")
+    assert resumed.returncode == 0, resumed.stderr
+
+
+def test_a_pipe_cannot_be_resumed(bench):
+    os.mkfifo(bench.results)
+    p = bench.run(RINGSIDE, "compare", "--resume", "--results", bench.results)
+    assert (p.returncode, p.stdout) == (4, "")
+    assert p.stderr == f"ringside: error: {bench.results}: expected a regular file\n"
+
+
 def test_without_a_file_the_results_go_into_the_cache_by_their_plan(bench):
     bench.results = None
     p = bench.compare()
