@@ -24,6 +24,7 @@ def put(tree, name, text):
         ("src/devices/a.c", '#include "vmm/vmm.h"', "devices may not include vmm"),
         ("src/engine/a.c", '#include "vmm/vmm.h"', "engine may not include vmm"),
         ("src/base/a.c", '#include "hw/bus.h"', "base may not include hw"),
+        ("src/arch/a.c", '#include "kvm/vm.h"', "arch may not include kvm"),
         ("src/vmm/a.c", "#include <linux/kvm.h>", "<linux/kvm.h> belongs to src/kvm alone"),
         ("src/new/a.c", '#include "base/err.h"', "src/new is not in the layer table"),
         ("src/hw/a.c", '#include "bus.h"', 'name the folder: "hw/bus.h"'),
@@ -45,6 +46,7 @@ def test_an_include_against_the_table_is_named(tmp_path, name, line, complaint):
 def test_allowed_includes_pass(tmp_path):
     put(tmp_path, "src/vmm/a.c", '#include <stdio.h>\n#include "hw/bus.h"\n#include "abi/marks.h"\n')
     put(tmp_path, "src/kvm/a.c", "#include <linux/kvm.h>\n")
+    put(tmp_path, "src/arch/a.c", '#include "kvm/types.h"\n')
     done = lint("layers", tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
 
