@@ -6,18 +6,27 @@ import pathlib
 import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE_S = 1500
+PATIENCE_S = 240
+TRIES = 3
+TIMED_OUT = 244
+
+
+def measure(folder):
+    return subprocess.run(
+        [TOP / "tools/lab", "--icount", "3", "--timeout", f"{PATIENCE_S}s", "--rw", folder, "--",
+         TOP / "bench/vmm/boot", "--assert", "--json", folder / "boot.json"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        timeout=PATIENCE_S + 60, cwd=TOP, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
 def test_a_boot_takes_no_more_instructions_than_with_qemus_microvm(tmp_path):
-    numbers = tmp_path / "boot.json"
-    end = subprocess.run(
-        [TOP / "tools/lab", "--icount", "3", "--rw", tmp_path, "--", TOP / "bench/vmm/boot",
-         "--assert", "--json", numbers],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
-        cwd=TOP, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    # Under QEMU 7.2 the lab itself hangs in some of the runs with many guests: that is no number.
+    for _ in range(TRIES):
+        end = measure(tmp_path)
+        if end.returncode != TIMED_OUT:
+            break
     assert end.returncode == 0, end.stdout + end.stderr
-    r = json.loads(numbers.read_text())
+    r = json.loads((tmp_path / "boot.json").read_text())
     assert r["class"]["name"] == "icount"
     for name in ("ringside", "qemu"):
         assert len(r["user"][name]) == 3
