@@ -3,9 +3,9 @@
  * boot_watch: how long a VMM's guest takes to boot, told by the VMM's own KVM_RUN calls.
  *
  * A library for LD_PRELOAD. It stands before ioctl(), lets every call through, and notes the host's
- * TSC when KVM_RUN is first asked for, and when it returns with one of the two marks of abi/marks.h:
- * the kernel's first action and PID 1's. At the latter it writes one line to the file that the
- * environment's BOOT_WATCH names, and ends the program:
+ * TSC when KVM_RUN is first asked for, and when it returns with one of the two marks of
+ *abi/marks.h: the kernel's first action and PID 1's. At the latter it writes one line to the file
+ *that the environment's BOOT_WATCH names, and ends the program:
  *
  *	<ticks to the kernel's mark> <ticks to PID 1's mark> <returns of KVM_RUN until then>
  *
@@ -60,10 +60,10 @@ static void finish(uint64_t now)
 	const char *path = getenv("BOOT_WATCH");
 	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
 
-	if (fd < 0 || dprintf(fd, "%llu %llu %llu\n",
-			      (unsigned long long)(kernel_tsc ? kernel_tsc - start_tsc : 0),
-			      (unsigned long long)(now - start_tsc),
-			      (unsigned long long)returns) < 0) {
+	if (fd < 0 ||
+	    dprintf(fd, "%llu %llu %llu\n",
+		    (unsigned long long)(kernel_tsc ? kernel_tsc - start_tsc : 0),
+		    (unsigned long long)(now - start_tsc), (unsigned long long)returns) < 0) {
 		give_up(path ? path : "BOOT_WATCH is not set");
 	}
 	_exit(0);
