@@ -48,7 +48,7 @@ struct backend_qemu {
 	bool console_blocked; /* a write was cut short: told when there is room */
 	int qmp_fd;
 	struct qmp qmp;
-	struct evloop_source *qmp_source, *stderr_source, *pid_source;
+	struct evloop_source *qmp_source, *stderr_source, *pid_source, *nudge_source;
 	struct qemu_process process;
 	struct qemu_args args;
 
@@ -260,6 +260,31 @@ static int spawn(struct backend_qemu *q, struct err *e)
 	return r;
 }
 
+/*
+ * QEMU 7.2 changes a vCPU's set of pending interrupts without a lock when it enters and leaves a
+ * nested guest (svm_helper.c: do_vmexit), while its I/O thread adds to the same word. Now and then
+ * the lab's host thereby loses an interrupt: its timer's, and an idle host then sleeps for good.
+ * The interrupt is still in the APIC and is delivered with the next one, so one is made each
+ * second: a byte on the console. It is XON, which a terminal takes without echo and without
+ * meaning.
+ */
+static void on_nudge(void *ctx)
+{
+	struct backend_qemu *q = ctx;
+	const char xon = 0x11;
+
+	(void)!send(q->streams[BACKEND_CONSOLE].fd, &xon, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static int watch_lab(struct backend_qemu *q)
+{
+	int r = evloop_add_timer(q->loop, on_nudge, q, &q->nudge_source);
+
+	return r < 0 ? r
+		     : evloop_arm_timer(q->nudge_source,
+					clock_now_ns(&clock_monotonic) + NS_PER_SEC, NS_PER_SEC);
+}
+
 static int watch(struct backend_qemu *q, struct err *e)
 {
 	int r = 0;
@@ -281,6 +306,9 @@ static int watch(struct backend_qemu *q, struct err *e)
 	if (r == 0) {
 		r = evloop_add_fd(q->loop, q->process.pid_fd, EPOLLIN, on_exit_of_qemu, q,
 				  &q->pid_source);
+	}
+	if (r == 0 && q->cfg.lab) {
+		r = watch_lab(q);
 	}
 	if (r == 0) {
 		r = qmp_greet(&q->qmp);
@@ -340,8 +368,11 @@ static void qemu_pause(struct backend *b, enum backend_stream stream, bool on)
 static void unwatch(struct backend_qemu *q)
 {
 	struct evloop_source **sources[] = {&q->streams[BACKEND_CONSOLE].source,
-					    &q->streams[BACKEND_CHANNEL].source, &q->qmp_source,
-					    &q->stderr_source, &q->pid_source};
+					    &q->streams[BACKEND_CHANNEL].source,
+					    &q->qmp_source,
+					    &q->stderr_source,
+					    &q->pid_source,
+					    &q->nudge_source};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		evloop_remove(*sources[i]);
