@@ -81,13 +81,22 @@ static const struct machine_callbacks callbacks = {
 	.stopped = on_stopped,
 };
 
-/* A guest that halted for good makes no exit that would tell us. */
+/* A guest that halted or spins for good makes no exit that would tell us. */
 static void on_liveness(void *ctx)
 {
 	struct backend_kvm *k = ctx;
 
-	if (machine_liveness(k->machine) == MACHINE_HALTED) {
+	switch (machine_liveness(k->machine)) {
+	case MACHINE_HALTED:
 		k->events->stopped(k->ctx, STOP_HALTED, 0, "");
+		break;
+	case MACHINE_SPINS:
+		k->events->stopped(k->ctx, STOP_SPIN, 0,
+				   "interrupts off, and neither an exit nor an interrupt in the "
+				   "last seconds of its running");
+		break;
+	case MACHINE_ALIVE:
+		break;
 	}
 }
 

@@ -27,8 +27,14 @@ static int wait_answer(struct vcpu *v)
 	return r < 0 ? -errno : 0;
 }
 
-/* Fill @v->state, wherever the guest is. */
-static int fetch_state(struct vcpu *v)
+/**
+ * vcpu_fetch_state() - fill a vCPU's state, wherever the guest is
+ * @v: the vCPU; a running one is made to leave the guest for a moment
+ *
+ * Return: 0, −ETIMEDOUT when it does not answer, or the −errno of reading it.
+ * Context: the owner.
+ */
+int vcpu_fetch_state(struct vcpu *v)
 {
 	uint32_t before;
 	int r;
@@ -72,7 +78,7 @@ int machine_vcpu_text(struct machine *m, unsigned int vcpu, uint64_t *ret_rip, c
 		return -EINVAL;
 	}
 	v = &m->vcpus[vcpu];
-	r = fetch_state(v);
+	r = vcpu_fetch_state(v);
 	if (r < 0) {
 		return r;
 	}
@@ -112,79 +118,6 @@ size_t machine_symbol(struct machine *m, uint64_t address, char *buf, size_t siz
 	}
 	n = snprintf(buf, size, "%s+0x%llx", name, (unsigned long long)offset);
 	return (size_t)n < size ? (size_t)n : size - 1;
-}
-
-/*
- * A number that stays the same as long as no vCPU does anything; MACHINE_NO_VALUE when one of them
- * is known to be outside a halt.
- */
-static uint64_t progress_of(const struct machine *m)
-{
-	uint64_t sum = machine_exit_count(m);
-
-	for (unsigned int i = 0; i < m->vcpu_count; i++) {
-		uint64_t values[VCPU_STAT_COUNT];
-
-		if (kvm_stats_sample(&m->vcpus[i].stats, &m->vcpus[i].pick, values) < 0) {
-			continue;
-		}
-		if (values[VCPU_STAT_BLOCKING] == 0) {
-			return MACHINE_NO_VALUE;
-		}
-		if (values[VCPU_STAT_EXITS] != KVM_STATS_NO_VALUE) {
-			sum += values[VCPU_STAT_EXITS];
-		}
-	}
-	return sum;
-}
-
-static bool halted_for_good(struct vcpu *v)
-{
-	if (fetch_state(v) < 0) {
-		return false;
-	}
-	switch (v->state.mp_state) {
-	case KVM_MP_STATE_HALTED:
-		return !(v->state.regs.rflags & X86_RFLAGS_IF);
-	case KVM_MP_STATE_UNINITIALIZED:
-	case KVM_MP_STATE_INIT_RECEIVED:
-		return true; /* only another vCPU can wake it */
-	default:
-		return false;
-	}
-}
-
-/**
- * machine_liveness() - whether the guest can still do anything
- * @m: a started machine
- *
- * To be asked a few times a second. A guest that halts forever is noticed by counters that stand
- * still, and only once they have done so for MACHINE_HALTED_AFTER_NS are its vCPUs disturbed to
- * look at their registers.
- *
- * Return: MACHINE_HALTED when no interrupt can wake any vCPU, else MACHINE_ALIVE.
- * Context: the owner.
- */
-enum machine_liveness machine_liveness(struct machine *m)
-{
-	uint64_t now = clock_now_ns(&clock_monotonic);
-	uint64_t progress = progress_of(m);
-
-	if (progress == MACHINE_NO_VALUE || progress != m->quiet_progress) {
-		m->quiet_progress = progress;
-		m->quiet_since_ns = now;
-		return MACHINE_ALIVE;
-	}
-	if (now - m->quiet_since_ns < MACHINE_HALTED_AFTER_NS) {
-		return MACHINE_ALIVE;
-	}
-	m->quiet_since_ns = now;
-	for (unsigned int i = 0; i < m->vcpu_count; i++) {
-		if (!halted_for_good(&m->vcpus[i])) {
-			return MACHINE_ALIVE;
-		}
-	}
-	return MACHINE_HALTED;
 }
 
 /**

@@ -30,6 +30,9 @@
 #define MACHINE_VCPU_TEXT       2048 /* room for machine_vcpu_text() */
 #define MACHINE_NO_VALUE        UINT64_MAX
 #define MACHINE_HALTED_AFTER_NS UINT64_C(1000000000)
+/* How long the vCPUs run, in their own time, without an exit or an interrupt before they are asked.
+ */
+#define MACHINE_SPINS_AFTER_CPU_NS UINT64_C(15000000000)
 
 struct machine;
 
@@ -120,6 +123,7 @@ struct machine_times {
 enum machine_liveness {
 	MACHINE_ALIVE,
 	MACHINE_HALTED, /* every vCPU has halted with interrupts off: nothing will wake it */
+	MACHINE_SPINS,  /* every vCPU runs with interrupts off, for long, and does nothing */
 };
 
 typedef void (*machine_exit_fn)(void *ctx, const char *reason, const char *detail, uint64_t count,

@@ -125,6 +125,8 @@ struct machine {
 	void *events_ctx;
 	struct evloop_source *event_source;
 	uint64_t quiet_progress, quiet_since_ns;
+	uint64_t spin_events, spin_since_cpu_ns; /* since when nothing came of the vCPUs running */
+	unsigned int spin_looks;
 };
 
 /* vcpu.c */
@@ -143,6 +145,7 @@ void machine_take_mark(struct machine *m, uint8_t code);
 uint64_t machine_exit_count(const struct machine *m);
 
 /* run.c */
+int vcpu_fetch_state(struct vcpu *v) __must_check;
 void machine_finish(struct machine *m, unsigned int vcpu, enum machine_end end, uint32_t value,
 		    const char *text);
 unsigned int machine_current_vcpu(const struct machine *m);

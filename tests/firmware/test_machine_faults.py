@@ -47,6 +47,15 @@ def test_a_failure_is_told_with_the_registers(tmp_path, code, status, text):
     assert any(line.startswith("rax=") for line in lines)
 
 
+@pytest.mark.parametrize("code", ["ebfe", "fa ebfe"], ids=["as started", "after cli"])
+def test_a_guest_that_spins_with_interrupts_off_is_a_hang_long_before_the_timeout(tmp_path, code):
+    end = run(tmp_path, code, "--timeout", "150")
+    lines = end.stderr.decode().splitlines()
+    assert end.returncode == 243, lines
+    assert "the guest spins without progress" in lines[0]
+    assert any(line.startswith("--- vCPU 0: RIP 0x") for line in lines)
+
+
 @pytest.mark.parametrize("code, true", [
     ("66baf400 b0ff ee ebfe", "255"),             # a byte
     ("66baf400 66b8f0f0 66ef ebfe", "61680"),     # two
