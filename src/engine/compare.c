@@ -294,14 +294,10 @@ static int run_slots(struct comparison *c, const struct compare_request *req,
 int compare_boots(struct comparison *c, const struct compare_request *req,
 		  enum compare_end *ret_end, int *ret_signal, struct err *e)
 {
-	sigset_t ours, before;
+	sigset_t before;
 	int r;
 
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ours, &before);
+	spawn_hold_signals(NULL, &before);
 	r = run_slots(c, req, ret_end, ret_signal, e);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return r;

@@ -21,6 +21,9 @@
 #include "base/evloop.h"
 #include "base/io.h"
 
+/* Those that ask us to end. */
+static const int asks_to_end[] = {SIGINT, SIGTERM, SIGHUP};
+
 /* How long a process may take to end in good order before it is killed. */
 #define GRACE_NS (3 * NS_PER_SEC)
 
@@ -313,9 +316,9 @@ static int run_with_signals(const struct spawn_request *req, struct spawn_result
 	}
 	/* The process takes these signals itself, whatever we block. */
 	sigprocmask(SIG_BLOCK, NULL, &child_mask);
-	sigdelset(&child_mask, SIGINT);
-	sigdelset(&child_mask, SIGTERM);
-	sigdelset(&child_mask, SIGHUP);
+	for (size_t i = 0; i < ARRAY_SIZE(asks_to_end); i++) {
+		sigdelset(&child_mask, asks_to_end[i]);
+	}
 	c.record_fd = record_out;
 	c.said_fd = said_out;
 	c.start_ns = clock_now_ns(&clock_monotonic);
@@ -341,6 +344,29 @@ static int run_with_signals(const struct spawn_request *req, struct spawn_result
 }
 
 /**
+ * spawn_hold_signals() - hold back the signals that ask us to end
+ * @ret_held: set to those signals; NULL is fine
+ * @ret_before: set to the mask as it was, for sigprocmask(SIG_SETMASK)
+ *
+ * What is held back while nothing runs ends the next spawn_run() at once.
+ *
+ * Context: main thread.
+ */
+void spawn_hold_signals(sigset_t *ret_held, sigset_t *ret_before)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < ARRAY_SIZE(asks_to_end); i++) {
+		sigaddset(&held, asks_to_end[i]);
+	}
+	sigprocmask(SIG_BLOCK, &held, ret_before);
+	if (ret_held) {
+		*ret_held = held;
+	}
+}
+
+/**
  * spawn_run() - run a program to its end and collect its record
  * @req: what to run
  * @ret: set on success; end it with spawn_result_fini()
@@ -358,11 +384,7 @@ int spawn_run(const struct spawn_request *req, struct spawn_result *ret, struct 
 	sigset_t ours, before;
 	int r;
 
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ours, &before);
+	spawn_hold_signals(&ours, &before);
 	r = run_with_signals(req, &res, &ours);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (r < 0) {

@@ -6,6 +6,7 @@
 #ifndef ENGINE_SPAWN_H
 #define ENGINE_SPAWN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,7 @@ struct spawn_request {
 	void *ctx;
 };
 
+void spawn_hold_signals(sigset_t *ret_held, sigset_t *ret_before);
 int spawn_run(const struct spawn_request *req, struct spawn_result *ret,
 	      struct err *e) __must_check;
 void spawn_result_fini(struct spawn_result *r);

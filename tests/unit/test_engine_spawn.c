@@ -141,6 +141,23 @@ static void a_signal_to_us_ends_it_in_good_order(void **state)
 	spawn_result_fini(&r);
 }
 
+static void a_signal_held_back_before_ends_what_runs_next(void **state)
+{
+	struct spawn_result r;
+	sigset_t held, before, now;
+
+	spawn_hold_signals(&held, &before);
+	assert_int_equal(raise(SIGTERM), 0);
+	r = run_shell("while :; do sleep 0.05; done", 0);
+	sigpending(&now);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	assert_true(sigismember(&held, SIGINT) && sigismember(&held, SIGHUP));
+	assert_false(sigismember(&now, SIGTERM));
+	assert_int_equal(r.end, SPAWN_INTERRUPTED);
+	assert_int_equal(r.signal, SIGTERM);
+	spawn_result_fini(&r);
+}
+
 static void a_program_that_is_not_there_says_so(void **state)
 {
 	char *argv[] = {"x", NULL};
@@ -191,6 +208,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_hangs_is_ended_with_all_that_it_started),
 		cmocka_unit_test(what_it_leaves_behind_is_ended_with_it),
 		cmocka_unit_test(a_signal_to_us_ends_it_in_good_order),
+		cmocka_unit_test(a_signal_held_back_before_ends_what_runs_next),
 		cmocka_unit_test(a_program_that_is_not_there_says_so),
 		cmocka_unit_test(it_dies_with_us),
 	};
