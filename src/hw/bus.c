@@ -109,6 +109,50 @@ static unsigned int piece_size(const struct bus_range *r, uint64_t addr, unsigne
 	return n;
 }
 
+/* An access and how far it has come. */
+struct access {
+	struct bus *b;
+	const char *what;
+	uint64_t addr;
+	unsigned int size;
+	unsigned int done; /* bytes before the piece that is next */
+	bool unclaimed;    /* a byte of it has no device */
+};
+
+/* A part of an access that one device takes, or a byte that none has: then dev is NULL. */
+struct piece {
+	struct device *dev;
+	uint64_t offset;
+	unsigned int size;
+	unsigned int shift; /* where its lowest byte is in the value, bits */
+};
+
+/* Takes the next piece of an access; false when there is none, and then the access is over. */
+static bool next_piece(struct access *a, struct piece *ret)
+{
+	uint64_t at = a->addr + a->done;
+	const struct bus_range *r;
+
+	assert(a->size >= 1 && a->size <= BUS_ACCESS_BYTES_MAX);
+	if (a->done == a->size) {
+		if (a->unclaimed) {
+			count_unclaimed(a->b, a->what, a->addr, a->size);
+		}
+		return false;
+	}
+	r = range_of(a->b, at);
+	*ret = (struct piece){.size = 1, .shift = 8 * a->done};
+	if (r) {
+		ret->dev = r->dev;
+		ret->offset = r->offset + (at - r->base);
+		ret->size = piece_size(r, at, a->size - a->done);
+	} else {
+		a->unclaimed = true;
+	}
+	a->done += ret->size;
+	return true;
+}
+
 /**
  * bus_read() - a guest's read
  * @b: the bus
@@ -120,28 +164,14 @@ static unsigned int piece_size(const struct bus_range *r, uint64_t addr, unsigne
  */
 uint64_t bus_read(struct bus *b, uint64_t addr, unsigned int size)
 {
+	struct access a = {.b = b, .what = "read", .addr = addr, .size = size};
 	uint64_t value = 0;
-	bool unclaimed = false;
-	unsigned int done = 0;
+	struct piece p;
 
-	assert(size >= 1 && size <= BUS_ACCESS_BYTES_MAX);
-	while (done < size) {
-		uint64_t at = addr + done;
-		const struct bus_range *r = range_of(b, at);
-		unsigned int n = 1;
-		uint64_t piece = 0xff;
+	while (next_piece(&a, &p)) {
+		uint64_t bits = p.dev ? p.dev->ops->read(p.dev, p.offset, p.size) : 0xff;
 
-		if (r) {
-			n = piece_size(r, at, size - done);
-			piece = r->dev->ops->read(r->dev, r->offset + (at - r->base), n);
-		} else {
-			unclaimed = true;
-		}
-		value |= (piece & ones(n)) << (8 * done);
-		done += n;
-	}
-	if (unclaimed) {
-		count_unclaimed(b, "read", addr, size);
+		value |= (bits & ones(p.size)) << p.shift;
 	}
 	return value;
 }
@@ -157,26 +187,14 @@ uint64_t bus_read(struct bus *b, uint64_t addr, unsigned int size)
  */
 void bus_write(struct bus *b, uint64_t addr, unsigned int size, uint64_t value)
 {
-	bool unclaimed = false;
-	unsigned int done = 0;
+	struct access a = {.b = b, .what = "write", .addr = addr, .size = size};
+	struct piece p;
 
-	assert(size >= 1 && size <= BUS_ACCESS_BYTES_MAX);
-	while (done < size) {
-		uint64_t at = addr + done;
-		const struct bus_range *r = range_of(b, at);
-		unsigned int n = 1;
-
-		if (r) {
-			n = piece_size(r, at, size - done);
-			r->dev->ops->write(r->dev, r->offset + (at - r->base), n,
-					   (value >> (8 * done)) & ones(n));
-		} else {
-			unclaimed = true;
+	while (next_piece(&a, &p)) {
+		if (p.dev) {
+			p.dev->ops->write(p.dev, p.offset, p.size,
+					  (value >> p.shift) & ones(p.size));
 		}
-		done += n;
-	}
-	if (unclaimed) {
-		count_unclaimed(b, "write", addr, size);
 	}
 }
 
