@@ -7,6 +7,7 @@
 #include "stats/multiple.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct ranked {
@@ -49,6 +50,33 @@ static int rank(const double *p, size_t n, struct ranked **ret)
 	return 0;
 }
 
+/*
+ * Both methods walk the ranks from one end, scale each p-value by its rank, and let no value fall
+ * behind the one before it: Holm from the least upwards, the other from the greatest downwards.
+ */
+static int adjust(const double *p, size_t n, bool step_down, double *ret)
+{
+	_cleanup_free_ struct ranked *s = NULL;
+	double bound = step_down ? 0 : 1;
+	int r = rank(p, n, &s);
+
+	if (r < 0) {
+		return r;
+	}
+	for (size_t step = 0; step < n; step++) {
+		size_t i = step_down ? step : n - 1 - step;
+		double adjusted =
+			step_down ? s[i].p * (double)(n - i) : s[i].p * (double)n / (double)(i + 1);
+
+		adjusted = adjusted > 1 ? 1 : adjusted;
+		if (step_down ? adjusted > bound : adjusted < bound) {
+			bound = adjusted;
+		}
+		ret[s[i].at] = bound;
+	}
+	return 0;
+}
+
 /**
  * stats_holm() - Holm's step-down adjusted p-values
  * @p: p-values, each 0 to 1, in any order
@@ -59,21 +87,7 @@ static int rank(const double *p, size_t n, struct ranked **ret)
  */
 int stats_holm(const double *p, size_t n, double *ret)
 {
-	_cleanup_free_ struct ranked *s = NULL;
-	double most = 0;
-	int r;
-
-	r = rank(p, n, &s);
-	if (r < 0) {
-		return r;
-	}
-	for (size_t i = 0; i < n; i++) {
-		double adjusted = s[i].p * (double)(n - i);
-
-		most = adjusted > most ? adjusted : most;
-		ret[s[i].at] = most > 1 ? 1 : most;
-	}
-	return 0;
+	return adjust(p, n, true, ret);
 }
 
 /**
@@ -86,19 +100,5 @@ int stats_holm(const double *p, size_t n, double *ret)
  */
 int stats_bh(const double *p, size_t n, double *ret)
 {
-	_cleanup_free_ struct ranked *s = NULL;
-	double least = 1;
-	int r;
-
-	r = rank(p, n, &s);
-	if (r < 0) {
-		return r;
-	}
-	for (size_t i = n; i-- > 0;) {
-		double adjusted = s[i].p * (double)n / (double)(i + 1);
-
-		least = adjusted < least ? adjusted : least;
-		ret[s[i].at] = least;
-	}
-	return 0;
+	return adjust(p, n, false, ret);
 }
