@@ -14,13 +14,22 @@
 /* Looks at a spinning guest, a second of its running apart, before it is given up. */
 #define SPIN_LOOKS 3
 
-/*
- * A number that stays the same as long as no vCPU does anything; MACHINE_NO_VALUE when one of them
- * is known to be outside a halt.
- */
-static uint64_t progress_of(const struct machine *m)
+/* What the counters say at one look. */
+struct sight {
+	/*
+	 * Stays the same as long as no vCPU does anything; MACHINE_NO_VALUE when one of them is
+	 * known to be outside a halt.
+	 */
+	uint64_t progress;
+	/* What a guest that gets anywhere makes go up: exits to us, and interrupts it takes. */
+	uint64_t events;
+};
+
+static struct sight look(const struct machine *m)
 {
-	uint64_t sum = machine_exit_count(m);
+	uint64_t exits = machine_exit_count(m);
+	struct sight s = {.progress = exits, .events = exits};
+	bool halted = true;
 
 	for (unsigned int i = 0; i < m->vcpu_count; i++) {
 		uint64_t values[VCPU_STAT_COUNT];
@@ -29,13 +38,19 @@ static uint64_t progress_of(const struct machine *m)
 			continue;
 		}
 		if (values[VCPU_STAT_BLOCKING] == 0) {
-			return MACHINE_NO_VALUE;
+			halted = false;
 		}
 		if (values[VCPU_STAT_EXITS] != KVM_STATS_NO_VALUE) {
-			sum += values[VCPU_STAT_EXITS];
+			s.progress += values[VCPU_STAT_EXITS];
+		}
+		if (values[VCPU_STAT_IRQS] != KVM_STATS_NO_VALUE) {
+			s.events += values[VCPU_STAT_IRQS];
 		}
 	}
-	return sum;
+	if (!halted) {
+		s.progress = MACHINE_NO_VALUE;
+	}
+	return s;
 }
 
 static bool halted_for_good(struct vcpu *v)
@@ -52,22 +67,6 @@ static bool halted_for_good(struct vcpu *v)
 	default:
 		return false;
 	}
-}
-
-/* What a guest that gets anywhere makes go up: exits to us, and interrupts that it takes. */
-static uint64_t events_of(const struct machine *m)
-{
-	uint64_t sum = machine_exit_count(m);
-
-	for (unsigned int i = 0; i < m->vcpu_count; i++) {
-		uint64_t values[VCPU_STAT_COUNT];
-
-		if (kvm_stats_sample(&m->vcpus[i].stats, &m->vcpus[i].pick, values) == 0 &&
-		    values[VCPU_STAT_IRQS] != KVM_STATS_NO_VALUE) {
-			sum += values[VCPU_STAT_IRQS];
-		}
-	}
-	return sum;
 }
 
 /* Time that the vCPUs ran: one that waits for a page of a slow file makes none. */
@@ -93,10 +92,9 @@ static bool interrupts_off(struct vcpu *v)
 }
 
 /* A guest that ran for long with interrupts off, each time it was looked at, and told nobody. */
-static bool spins(struct machine *m)
+static bool spins(struct machine *m, uint64_t events)
 {
 	uint64_t cpu_ns = cpu_time_of(m);
-	uint64_t events = events_of(m);
 	bool off = true;
 
 	if (events != m->spin_events || cpu_ns < m->spin_since_cpu_ns) {
@@ -113,7 +111,7 @@ static bool spins(struct machine *m)
 		off = interrupts_off(&m->vcpus[i]);
 	}
 	/* The look itself may have been an exit. */
-	m->spin_events = events_of(m);
+	m->spin_events = look(m).events;
 	if (!off) {
 		m->spin_since_cpu_ns = cpu_ns;
 		m->spin_looks = 0;
@@ -138,13 +136,13 @@ static bool spins(struct machine *m)
 enum machine_liveness machine_liveness(struct machine *m)
 {
 	uint64_t now = clock_now_ns(&clock_monotonic);
-	uint64_t progress = progress_of(m);
+	struct sight sight = look(m);
 
-	if (spins(m)) {
+	if (spins(m, sight.events)) {
 		return MACHINE_SPINS;
 	}
-	if (progress == MACHINE_NO_VALUE || progress != m->quiet_progress) {
-		m->quiet_progress = progress;
+	if (sight.progress == MACHINE_NO_VALUE || sight.progress != m->quiet_progress) {
+		m->quiet_progress = sight.progress;
 		m->quiet_since_ns = now;
 		return MACHINE_ALIVE;
 	}
