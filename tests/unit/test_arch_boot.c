@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "support.h"
+#include "guest_ram.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arch/x86/boot.h"
@@ -10,21 +9,17 @@
 
 #define RAM_BYTES 0x10000
 
-static struct gmem mem;
-static void *ram;
+static struct guest_ram ram;
 
 static int setup(void **state)
 {
-	ram = calloc(1, RAM_BYTES);
-	gmem_init(&mem);
-	assert_int_equal(gmem_add(&mem, 0, RAM_BYTES, ram), 0);
+	guest_ram_init(&ram, RAM_BYTES);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	gmem_fini(&mem);
-	free(ram);
+	guest_ram_fini(&ram);
 	return 0;
 }
 
@@ -34,13 +29,13 @@ static void the_first_four_gib_are_mapped_one_to_one(void **state)
 	struct kvm_sregs s = {0};
 	uint64_t gpa;
 
-	assert_int_equal(x86_boot_write_tables(&mem, X86_RING_0), 0);
+	assert_int_equal(x86_boot_write_tables(&ram.mem, X86_RING_0), 0);
 	x86_boot_sregs(&s, X86_RING_0);
 	for (size_t i = 0; i < ARRAY_SIZE(mapped); i++) {
-		assert_int_equal(x86_walk(&mem, &s, mapped[i], &gpa), 0);
+		assert_int_equal(x86_walk(&ram.mem, &s, mapped[i], &gpa), 0);
 		assert_true(gpa == mapped[i]);
 	}
-	assert_int_equal(x86_walk(&mem, &s, UINT64_C(1) << 32, &gpa), -EFAULT);
+	assert_int_equal(x86_walk(&ram.mem, &s, UINT64_C(1) << 32, &gpa), -EFAULT);
 }
 
 static void ring_3_pages_are_open_to_user_mode_on_every_level(void **state)
@@ -48,10 +43,11 @@ static void ring_3_pages_are_open_to_user_mode_on_every_level(void **state)
 	uint64_t entry;
 
 	for (int ring = X86_RING_0; ring <= X86_RING_3; ring++) {
-		assert_int_equal(x86_boot_write_tables(&mem, (enum x86_ring)ring), 0);
+		assert_int_equal(x86_boot_write_tables(&ram.mem, (enum x86_ring)ring), 0);
 		for (unsigned int page = 0; page < X86_BOOT_TABLE_PAGES; page++) {
-			assert_int_equal(gmem_read(&mem, X86_BOOT_TABLES + page * GMEM_PAGE_BYTES,
-						   &entry, sizeof(entry)),
+			assert_int_equal(gmem_read(&ram.mem,
+						   X86_BOOT_TABLES + page * GMEM_PAGE_BYTES, &entry,
+						   sizeof(entry)),
 					 0);
 			assert_int_equal(entry & 7, ring == X86_RING_3 ? 7 : 3);
 		}
@@ -64,7 +60,7 @@ static void linux_finds_its_selectors(void **state)
 	struct kvm_regs r;
 	uint64_t descriptor;
 
-	assert_int_equal(x86_boot_write_tables(&mem, X86_RING_0), 0);
+	assert_int_equal(x86_boot_write_tables(&ram.mem, X86_RING_0), 0);
 	x86_boot_sregs(&s, X86_RING_0);
 	x86_boot_regs(&r, 0x1000000, 0x7000, X86_RING_0);
 	assert_int_equal(s.cs.selector, 0x10);
@@ -73,9 +69,9 @@ static void linux_finds_its_selectors(void **state)
 	assert_int_equal(s.ss.selector, 0x18);
 	assert_true(s.cs.l && !s.cs.db);
 	assert_true(s.apic_base == 0xfee00900);
-	assert_int_equal(gmem_read(&mem, s.gdt.base + 0x10, &descriptor, 8), 0);
+	assert_int_equal(gmem_read(&ram.mem, s.gdt.base + 0x10, &descriptor, 8), 0);
 	assert_true(descriptor == UINT64_C(0x00af9b000000ffff));
-	assert_int_equal(gmem_read(&mem, s.gdt.base + 0x18, &descriptor, 8), 0);
+	assert_int_equal(gmem_read(&ram.mem, s.gdt.base + 0x18, &descriptor, 8), 0);
 	assert_true(descriptor == UINT64_C(0x00cf93000000ffff));
 	assert_true(r.rip == 0x1000000 && r.rsi == 0x7000 && r.rflags == 2);
 }
@@ -101,11 +97,11 @@ static void a_task_segment_forbids_ring_3_no_port(void **state)
 	uint8_t map[sizeof(open) + 1];
 	uint16_t base;
 
-	memset(ram, 0xee, RAM_BYTES);
-	assert_int_equal(x86_boot_write_tables(&mem, X86_RING_3), 0);
+	memset(ram.bytes, 0xee, RAM_BYTES);
+	assert_int_equal(x86_boot_write_tables(&ram.mem, X86_RING_3), 0);
 	x86_boot_sregs(&s, X86_RING_3);
-	assert_int_equal(gmem_read(&mem, s.tr.base + 0x66, &base, sizeof(base)), 0);
-	assert_int_equal(gmem_read(&mem, s.tr.base + base, map, sizeof(map)), 0);
+	assert_int_equal(gmem_read(&ram.mem, s.tr.base + 0x66, &base, sizeof(base)), 0);
+	assert_int_equal(gmem_read(&ram.mem, s.tr.base + base, map, sizeof(map)), 0);
 	assert_memory_equal(map, open, sizeof(open));
 	assert_int_equal(map[sizeof(open)], 0xff);
 	assert_true(s.tr.limit >= base + sizeof(map) - 1);
@@ -116,7 +112,7 @@ static void ram_too_small_for_the_tables_is_an_error(void **state)
 	struct gmem small;
 
 	gmem_init(&small);
-	assert_int_equal(gmem_add(&small, 0, 0xe000, ram), 0);
+	assert_int_equal(gmem_add(&small, 0, 0xe000, ram.bytes), 0);
 	assert_true(x86_boot_write_tables(&small, X86_RING_0) < 0);
 	gmem_fini(&small);
 }

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "support.h"
+#include "guest_ram.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arch/x86/mptable.h"
 
 #define RAM_BYTES 0x100000
 
-static struct gmem mem;
-static unsigned char *ram;
+static struct guest_ram ram;
 
 static int setup(void **state)
 {
-	ram = calloc(1, RAM_BYTES);
-	gmem_init(&mem);
-	assert_int_equal(gmem_add(&mem, 0, RAM_BYTES, ram), 0);
+	guest_ram_init(&ram, RAM_BYTES);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	gmem_fini(&mem);
-	free(ram);
+	guest_ram_fini(&ram);
 	return 0;
 }
 
@@ -46,7 +41,7 @@ static unsigned int u16(const unsigned char *p)
 static void walk(unsigned int *ret_counts)
 {
 	static const unsigned char sizes[] = {20, 8, 8, 8, 8};
-	const unsigned char *pointer = ram + X86_MPTABLE;
+	const unsigned char *pointer = ram.bytes + X86_MPTABLE;
 	const unsigned char *table = pointer + 16;
 	const unsigned char *entry = table + 44;
 
@@ -69,7 +64,7 @@ static void every_cpu_count_gives_a_table_whose_sums_are_right(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cpus); i++) {
 		unsigned int counts[5] = {0};
 
-		assert_int_equal(x86_mptable_write(&mem, cpus[i]), 0);
+		assert_int_equal(x86_mptable_write(&ram.mem, cpus[i]), 0);
 		walk(counts);
 		assert_int_equal(counts[0], cpus[i]);
 		assert_int_equal(counts[1], 1);
@@ -81,9 +76,9 @@ static void every_cpu_count_gives_a_table_whose_sums_are_right(void **state)
 
 static void the_first_cpu_alone_boots_and_the_io_apic_has_an_id_of_its_own(void **state)
 {
-	const unsigned char *cpu = ram + X86_MPTABLE + 16 + 44;
+	const unsigned char *cpu = ram.bytes + X86_MPTABLE + 16 + 44;
 
-	assert_int_equal(x86_mptable_write(&mem, 2), 0);
+	assert_int_equal(x86_mptable_write(&ram.mem, 2), 0);
 	assert_int_equal(cpu[1], 0);
 	assert_int_equal(cpu[3], 3);
 	assert_int_equal(cpu[20 + 1], 1);
@@ -94,8 +89,8 @@ static void the_first_cpu_alone_boots_and_the_io_apic_has_an_id_of_its_own(void 
 
 static void too_many_cpus_are_refused(void **state)
 {
-	assert_int_equal(x86_mptable_write(&mem, 0), -EINVAL);
-	assert_int_equal(x86_mptable_write(&mem, 255), -EINVAL);
+	assert_int_equal(x86_mptable_write(&ram.mem, 0), -EINVAL);
+	assert_int_equal(x86_mptable_write(&ram.mem, 255), -EINVAL);
 }
 
 int main(void)
