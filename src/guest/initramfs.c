@@ -61,6 +61,9 @@ static int compose(struct initramfs *i, const struct initramfs_spec *spec, struc
 		r = newc_add_path(n, spec->files[f].name, spec->files[f].perm, spec->files[f].path,
 				  e);
 	}
+	if (r == 0 && spec->closure) {
+		r = closure_write(spec->closure, n, e);
+	}
 	if (r == 0) {
 		r = newc_add_trailer(n, e);
 	}

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "guest/closure.h"
 #include "guest/job.h"
 
 /* Where things are in the guest. */
@@ -31,7 +32,8 @@ struct initramfs_spec {
 	const struct job *job;
 	const struct initramfs_file *files; /* anything else */
 	size_t n_files;
-	const char *const *appended; /* the user's initrds, NULL-terminated; or NULL */
+	const struct closure *closure; /* programs with what they need; or NULL */
+	const char *const *appended;   /* the user's initrds, NULL-terminated; or NULL */
 };
 
 struct initramfs;
