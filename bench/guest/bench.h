@@ -30,6 +30,8 @@ struct machine {
 	int interrupts_fd;   /* /proc/interrupts, or -1 */
 	bool fifo;           /* SCHED_FIFO was granted */
 	bool fsgsbase;       /* AT_HWCAP2: user space may use the instructions */
+	bool nopti;          /* each benchmark's process asks for it: abi/nopti.h */
+	bool pti;            /* the kernel isolates page tables */
 	uint64_t tick_ticks; /* TSC ticks from one timer tick to the next; 0: not found out */
 	struct shared *shared;
 	unsigned int stack_pad; /* bytes */
@@ -77,6 +79,12 @@ struct bench {
 extern const struct bench bench_syscall_null;
 extern const struct bench bench_ctxsw[];
 extern const size_t bench_ctxsw_count;
+
+/* nopti.c */
+bool nopti_pti_in_force(void);
+bool nopti_parse_meltdown(const char *text);
+int nopti_take(const struct machine *m, struct err *e) __must_check;
+int nopti_check(const struct machine *m, struct err *e) __must_check;
 
 /* batch.c */
 int batches_run(struct run *r, struct err *e) __must_check;

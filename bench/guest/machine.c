@@ -55,6 +55,7 @@ int machine_init(struct machine *m, bool marks, struct err *e)
 	m->port_fd = marks ? open("/dev/port", O_WRONLY | O_CLOEXEC) : -1;
 	m->interrupts_fd = open("/proc/interrupts", O_RDONLY | O_CLOEXEC);
 	m->fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+	m->pti = nopti_pti_in_force();
 	return 0;
 }
 

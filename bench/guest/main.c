@@ -24,7 +24,7 @@
 #define STACK_PAD_MAX  65536
 
 struct options {
-	uint64_t batches, warmup, calls, seed, calltime, results_fd;
+	uint64_t batches, warmup, calls, seed, calltime, nopti, results_fd;
 	bool wait, marks, list;
 };
 
@@ -74,6 +74,9 @@ static int measure(struct run *r, int bank, struct err *e)
 	int ret = machine_settle(r->machine, e);
 
 	if (ret == 0) {
+		ret = nopti_take(r->machine, e);
+	}
+	if (ret == 0) {
 		ret = r->bench->setup(r, e);
 	}
 	if (ret == 0) {
@@ -81,6 +84,9 @@ static int measure(struct run *r, int bank, struct err *e)
 	}
 	if (ret == 0 && bank > 0) {
 		ret = calltime_pass(r, bank, e);
+	}
+	if (ret == 0) {
+		ret = nopti_check(r->machine, e);
 	}
 	if (ret == 0) {
 		ret = r->bench->finish(r, e);
@@ -200,6 +206,7 @@ static int parse(int argc, char **argv, struct options *o)
 		{"calls", required_argument, NULL, 'c'},
 		{"seed", required_argument, NULL, 's'},
 		{"calltime", required_argument, NULL, 't'},
+		{"nopti", required_argument, NULL, 'n'},
 		{"results-fd", required_argument, NULL, 'f'},
 		{"wait-for-reader", no_argument, NULL, 'W'},
 		{"no-marks", no_argument, NULL, 'M'},
@@ -213,7 +220,8 @@ static int parse(int argc, char **argv, struct options *o)
 	} numbers[] = {
 		{'b', &o->batches, 1, 100000},  {'w', &o->warmup, 0, 100000},
 		{'c', &o->calls, 0, 100000000}, {'s', &o->seed, 0, UINT64_MAX},
-		{'t', &o->calltime, 0, 1},      {'f', &o->results_fd, 0, 1023},
+		{'t', &o->calltime, 0, 1},      {'n', &o->nopti, 0, 1},
+		{'f', &o->results_fd, 0, 1023},
 	};
 	int c;
 
@@ -268,8 +276,9 @@ int main(int argc, char **argv)
 	o.marks = getenv("RINGSIDE_GUEST") != NULL;
 	if (parse(argc, argv, &o) < 0 || (optind == argc && !o.list)) {
 		fprintf(stderr, "usage: ringside-bench [--batches N] [--warmup N] [--calls N] "
-				"[--seed S] [--calltime 0|1] [--results-fd FD [--wait-for-reader]] "
-				"[--no-marks] NAME... | --list\n");
+				"[--seed S] [--calltime 0|1] [--nopti 0|1] "
+				"[--results-fd FD [--wait-for-reader]] [--no-marks] NAME... | "
+				"--list\n");
 		return 2;
 	}
 	for (size_t i = 0; o.list && bench_at(i); i++) {
@@ -286,6 +295,7 @@ int main(int argc, char **argv)
 		send_error(&o, chosen[0]->name, e.text);
 		return STATUS_FAILED;
 	}
+	m.nopti = o.nopti;
 	m.tick_ticks = tick_measure();
 	m.stack_pad = stack_pad(o.seed);
 	for (size_t i = 0; i < n; i++) {

@@ -69,9 +69,10 @@ int result_line(const struct run *r, char **ret, size_t *ret_len)
 	put_numbers(f, "irqs", r->irqs, r->batches);
 	put_numbers(f, "nivcsw", r->nivcsw, r->batches);
 	fprintf(f,
-		",\"calltime_bank\":%s,\"facts\":{\"fsgsbase\":%s,\"policy\":\"%s\",\"cpu\":%d,"
+		",\"calltime_bank\":%s,\"facts\":{\"fsgsbase\":%s,\"pti\":%s,\"nopti\":%s,\"policy\":\"%s\",\"cpu\":%d,"
 		"\"tick\":%" PRIu64 ",\"stackpad\":%u}}\n",
-		bank, r->machine->fsgsbase ? "true" : "false", r->machine->fifo ? "fifo" : "other",
+		bank, r->machine->fsgsbase ? "true" : "false", r->machine->pti ? "true" : "false",
+		r->machine->nopti ? "true" : "false", r->machine->fifo ? "fifo" : "other",
 		r->machine->cpu, r->machine->tick_ticks, r->machine->stack_pad);
 	return finish(f, ret);
 }

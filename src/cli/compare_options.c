@@ -38,12 +38,12 @@ static int check(const struct compare_options *o, struct err *e)
 	if (!o->a) {
 		return err_set(e, -EINVAL,
 			       "--a is missing: the arm to compare with, "
-			       "KERNEL[,append=TEXT]...");
+			       "KERNEL[,append=TEXT]...[,task=KIND]");
 	}
 	if (!o->b && !o->aa) {
 		return err_set(e, -EINVAL,
 			       "--b is missing: the arm to judge, "
-			       "KERNEL[,append=TEXT]... (or --aa to compare A with "
+			       "KERNEL[,append=TEXT]...[,task=KIND] (or --aa to compare A with "
 			       "itself)");
 	}
 	if (o->b && o->aa) {
@@ -80,8 +80,9 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 	const struct opt_row rows[] = {
 		{OPT_GROUP, .help = "What is compared"},
 		{OPT_STRING, "a", 'a', &o->a, .arg = "ARM",
-		 .help = "the arm to compare with: KERNEL[,append=TEXT]..., where KERNEL is a file "
-			 "or an image of the cache; a comma inside a value is written \\,"},
+		 .help = "the arm to compare with: KERNEL[,append=TEXT]...[,task=nopti], where KERNEL "
+			 "is a file or an image of the cache; a comma inside a value is written "
+			 "\\,"},
 		{OPT_STRING, "b", 'b', &o->b, .arg = "ARM", .help = "the arm to judge"},
 		{OPT_FLAG, "aa", 0, &o->aa,
 		 .help = "compare A with itself, to see what this machine makes of no difference"},

@@ -25,9 +25,91 @@ static const char *take_field(const char *p, char *ret_field, bool *ret_more)
 	return *ret_more ? p + 1 : p;
 }
 
-static int add_append(char *append, const char *value)
+static const char *const task_names[] = {[ARM_TASK_NOPTI] = "nopti"};
+
+/**
+ * arm_task_name() - how a kind of task is written
+ * @t: the kind
+ *
+ * Return: a constant text, or NULL for a plain one, which is not written.
+ * Context: any thread.
+ */
+const char *arm_task_name(enum arm_task t)
 {
-	return sprintf(append + strlen(append), "%s%s", *append ? " " : "", value);
+	return task_names[t];
+}
+
+/**
+ * arm_task_parse() - read a kind of task
+ * @name: as written
+ * @ret: set on success
+ *
+ * Return: 0, or -EINVAL for a kind that there is not.
+ * Context: any thread.
+ */
+int arm_task_parse(const char *name, enum arm_task *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(task_names); i++) {
+		if (task_names[i] && strcmp(task_names[i], name) == 0) {
+			*ret = (enum arm_task)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* An arm that is being read. */
+struct reading {
+	const char *option, *text;
+	char *append; /* room for as much as the whole text */
+	enum arm_task task;
+};
+
+static int take_append(struct reading *r, const char *value, struct err *e)
+{
+	sprintf(r->append + strlen(r->append), "%s%s", *r->append ? " " : "", value);
+	return 0;
+}
+
+static int take_task(struct reading *r, const char *value, struct err *e)
+{
+	if (r->task != ARM_TASK_PLAIN) {
+		return err_set(e, -EINVAL, "%s '%s': task= is there twice", r->option, r->text);
+	}
+	if (arm_task_parse(value, &r->task) < 0) {
+		return err_set(e, -EINVAL, "%s '%s': '%s' is no kind of task; there is: nopti",
+			       r->option, r->text, value);
+	}
+	return 0;
+}
+
+/* One "name=value". */
+static int take_property(struct reading *r, const char *field, struct err *e)
+{
+	static const struct {
+		const char *name;
+		int (*take)(struct reading *r, const char *value, struct err *e);
+	} properties[] = {{"append", take_append}, {"task", take_task}};
+	size_t len = strcspn(field, "=");
+
+	if (!field[len]) {
+		return err_set(e, -EINVAL,
+			       "%s '%s': expected append=TEXT or task=KIND, got '%s' (a comma "
+			       "inside a value is written '\\,')",
+			       r->option, r->text, field);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(properties); i++) {
+		if (strlen(properties[i].name) != len ||
+		    strncmp(properties[i].name, field, len) != 0) {
+			continue;
+		}
+		return field[len + 1] ? properties[i].take(r, field + len + 1, e)
+				      : err_set(e, -EINVAL, "%s '%s': %s= is empty", r->option,
+						r->text, properties[i].name);
+	}
+	return err_set(e, -EINVAL,
+		       "%s '%s': '%.*s' is no property of an arm; there are: append, task",
+		       r->option, r->text, (int)len, field);
 }
 
 /**
@@ -42,11 +124,11 @@ static int add_append(char *append, const char *value)
  */
 int arm_parse(const char *option, const char *text, struct arm *ret, struct err *e)
 {
-	static const char key[] = "append=";
 	size_t room = strlen(text) + 1;
 	_cleanup_free_ char *field = malloc(room);
 	_cleanup_free_ char *kernel = malloc(room);
 	_cleanup_free_ char *append = calloc(1, room);
+	struct reading reading = {.option = option, .text = text, .append = append};
 	const char *p = text;
 	bool more;
 
@@ -56,29 +138,22 @@ int arm_parse(const char *option, const char *text, struct arm *ret, struct err 
 	p = take_field(p, kernel, &more);
 	if (!*kernel) {
 		return err_set(e, -EINVAL,
-			       "%s '%s': the kernel is missing; an arm is KERNEL[,append=TEXT]...",
+			       "%s '%s': the kernel is missing; an arm is "
+			       "KERNEL[,append=TEXT]...[,task=KIND]",
 			       option, text);
 	}
 	while (more) {
+		int r;
+
 		p = take_field(p, field, &more);
-		if (!strchr(field, '=')) {
-			return err_set(e, -EINVAL,
-				       "%s '%s': expected append=TEXT, got '%s' (a comma inside a "
-				       "value is written '\\,')",
-				       option, text, field);
+		r = take_property(&reading, field, e);
+		if (r < 0) {
+			return r;
 		}
-		if (strncmp(field, key, sizeof(key) - 1) != 0) {
-			return err_set(e, -EINVAL,
-				       "%s '%s': '%.*s' is no property of an arm; there is: append",
-				       option, text, (int)strcspn(field, "="), field);
-		}
-		if (!field[sizeof(key) - 1]) {
-			return err_set(e, -EINVAL, "%s '%s': append= is empty", option, text);
-		}
-		add_append(append, field + sizeof(key) - 1);
 	}
 	ret->kernel = TAKE_PTR(kernel);
 	ret->append = TAKE_PTR(append);
+	ret->task = reading.task;
 	return 0;
 }
 

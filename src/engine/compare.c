@@ -39,6 +39,7 @@ static int make_job(const struct plan *p, const struct schedule_boot *b, char **
 				.batches = p->batches,
 				.warmup = p->warmup,
 				.calltime = true,
+				.nopti = p->arms[b->arm].arm.task == ARM_TASK_NOPTI,
 				.seed = b->seed,
 			},
 	};

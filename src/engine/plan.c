@@ -13,8 +13,9 @@
 
 static json_t *arm_to_json(const struct plan_arm *a)
 {
-	return json_pack("{s:s, s:s, s:s}", "kernel", a->arm.kernel, "append", a->arm.append,
-			 "sha256", a->sha256);
+	/* "task" only where there is one: a plan without is written as ever. */
+	return json_pack("{s:s, s:s, s:s, s:s*}", "kernel", a->arm.kernel, "append", a->arm.append,
+			 "sha256", a->sha256, "task", arm_task_name(a->arm.task));
 }
 
 static json_t *benches_to_json(benchmark_set set)
@@ -111,10 +112,15 @@ static int get_text(const json_t *o, const char *key, char **ret, struct err *e)
 static int arm_from_json(const json_t *o, struct plan_arm *a, struct err *e)
 {
 	const char *sha256 = json_string_value(json_object_get(o, "sha256"));
+	const json_t *task = json_object_get(o, "task");
 	int r = get_text(o, "kernel", &a->arm.kernel, e);
 
 	if (r == 0) {
 		r = get_text(o, "append", &a->arm.append, e);
+	}
+	if (r == 0 && task &&
+	    (!json_is_string(task) || arm_task_parse(json_string_value(task), &a->arm.task) < 0)) {
+		r = err_set(e, -EBADMSG, "the plan's 'task' is no kind of task");
 	}
 	if (r == 0 && (!sha256 || strlen(sha256) != PLAN_SHA256_HEX)) {
 		r = err_set(e, -EBADMSG, "the plan's 'sha256' is no SHA-256");

@@ -233,9 +233,11 @@ static void make_label(const struct plan *p, enum arm_id arm, char *buf, size_t 
 {
 	const struct arm *a = &p->arms[arm].arm;
 	bool same = strcmp(p->arms[ARM_A].arm.kernel, p->arms[ARM_B].arm.kernel) == 0;
+	const char *task = arm_task_name(a->task);
 
-	snprintf(buf, len, "%s%s%s", same && *a->append ? "" : a->kernel,
-		 !same && *a->append ? " " : "", a->append);
+	snprintf(buf, len, "%s%s%s%s%s", same && *a->append ? "" : a->kernel,
+		 !same && *a->append ? " " : "", a->append, task ? ", task " : "",
+		 task ? task : "");
 }
 
 static const char *or_null(const char *text)
@@ -255,7 +257,8 @@ static void fill_head(struct summary *s)
 	rep->blocks_planned = p->blocks;
 	rep->same_image = strcmp(p->arms[ARM_A].sha256, p->arms[ARM_B].sha256) == 0;
 	rep->same_arm = rep->same_image &&
-			strcmp(p->arms[ARM_A].arm.append, p->arms[ARM_B].arm.append) == 0;
+			strcmp(p->arms[ARM_A].arm.append, p->arms[ARM_B].arm.append) == 0 &&
+			p->arms[ARM_A].arm.task == p->arms[ARM_B].arm.task;
 	for (int arm = 0; arm < ARM_COUNT; arm++) {
 		make_label(p, (enum arm_id)arm, s->labels[arm], sizeof(s->labels[arm]));
 		rep->arms[arm] = (struct report_arm){
@@ -263,6 +266,7 @@ static void fill_head(struct summary *s)
 			.kernel = p->arms[arm].arm.kernel,
 			.kernel_sha256 = p->arms[arm].sha256,
 			.append = p->arms[arm].arm.append,
+			.task = arm_task_name(p->arms[arm].arm.task),
 		};
 	}
 	if (c->first) {

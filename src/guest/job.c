@@ -50,10 +50,10 @@ static json_t *bench_to_json(const struct job_bench *b)
 		return json_null();
 	}
 	names = strings_to_json(b->names);
-	return names ? json_pack("{s:o, s:I, s:I, s:I, s:b, s:I}", "names", names, "batches",
+	return names ? json_pack("{s:o, s:I, s:I, s:I, s:b, s:b, s:I}", "names", names, "batches",
 				 (json_int_t)b->batches, "warmup", (json_int_t)b->warmup, "calls",
-				 (json_int_t)b->calls, "calltime", (int)b->calltime, "seed",
-				 (json_int_t)b->seed)
+				 (json_int_t)b->calls, "calltime", (int)b->calltime, "nopti",
+				 (int)b->nopti, "seed", (json_int_t)b->seed)
 		     : NULL;
 }
 

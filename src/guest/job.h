@@ -30,6 +30,7 @@ struct job_bench {
 	unsigned int warmup;  /* batches thrown away before, 0 to JOB_BATCHES_MAX */
 	unsigned int calls;   /* units in a batch; 0: each benchmark's own default */
 	bool calltime;        /* a pass with the kernel's counters after each benchmark */
+	bool nopti;           /* each benchmark's process asks for it: abi/nopti.h */
 	uint64_t seed;        /* below 2^63, JSON's integers are signed */
 };
 

@@ -98,6 +98,7 @@ static int bench_from_json(const json_t *o, struct parsed *p, struct job_bench *
 {
 	uint64_t batches, warmup, calls, seed;
 	const json_t *calltime = json_object_get(o, "calltime");
+	const json_t *nopti = json_object_get(o, "nopti"); /* may be missing */
 	int r = strings_from_json(json_object_get(o, "names"), "bench.names", &p->names, e);
 
 	if (r < 0 || (r = uint_from_json(o, "batches", 1, JOB_BATCHES_MAX, &batches, e)) < 0 ||
@@ -109,11 +110,15 @@ static int bench_from_json(const json_t *o, struct parsed *p, struct job_bench *
 	if (!json_is_boolean(calltime)) {
 		return err_set(e, -EINVAL, "job: 'calltime' is neither true nor false");
 	}
+	if (nopti && !json_is_boolean(nopti)) {
+		return err_set(e, -EINVAL, "job: 'nopti' is neither true nor false");
+	}
 	*b = (struct job_bench){.names = p->names,
 				.batches = (unsigned int)batches,
 				.warmup = (unsigned int)warmup,
 				.calls = (unsigned int)calls,
 				.calltime = json_is_true(calltime),
+				.nopti = json_is_true(nopti),
 				.seed = seed};
 	return 0;
 }

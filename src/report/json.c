@@ -25,10 +25,11 @@ static json_t *interval(const struct stats_interval *iv)
 
 static json_t *arm(const struct report_arm *a)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "label", text_or_null(a->label), "kernel",
-			 text_or_null(a->kernel), "kernel_version", text_or_null(a->kernel_version),
-			 "kernel_sha256", text_or_null(a->kernel_sha256), "append",
-			 text_or_null(a->append));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "label", text_or_null(a->label),
+			 "kernel", text_or_null(a->kernel), "kernel_version",
+			 text_or_null(a->kernel_version), "kernel_sha256",
+			 text_or_null(a->kernel_sha256), "append", text_or_null(a->append), "task",
+			 text_or_null(a->task));
 }
 
 static json_t *bench_arm(const struct report_bench *b, int side)

@@ -34,6 +34,7 @@ struct report_arm {
 	const char *kernel_version; /* NULL if unknown */
 	const char *kernel_sha256;  /* in full, NULL if unknown */
 	const char *append;         /* this arm's own part of the command line, "" for none */
+	const char *task;           /* kind of task that it measures, NULL for a plain one */
 };
 
 /* The batches of one arm on one benchmark, warm-up not counted. */

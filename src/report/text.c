@@ -105,7 +105,7 @@ static void put_arm(FILE *out, const struct report *r, int arm)
 	int at;
 
 	line(out, arm == STATS_A ? "A" : "B", a->label);
-	at = snprintf(text, sizeof(text), "kernel %.400s", a->kernel);
+	at = snprintf(text, sizeof(text), "kernel %.300s", a->kernel);
 	if (a->kernel_version) {
 		at += snprintf(text + at, sizeof(text) - (size_t)at, ", %.100s", a->kernel_version);
 	}
@@ -114,7 +114,11 @@ static void put_arm(FILE *out, const struct report *r, int arm)
 			       a->kernel_sha256);
 	}
 	if (a->append && *a->append) {
-		snprintf(text + at, sizeof(text) - (size_t)at, ", append \"%.400s\"", a->append);
+		at += snprintf(text + at, sizeof(text) - (size_t)at, ", append \"%.300s\"",
+			       a->append);
+	}
+	if (a->task) {
+		snprintf(text + at, sizeof(text) - (size_t)at, ", task %s", a->task);
 	}
 	line(out, "", text);
 }

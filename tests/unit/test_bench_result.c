@@ -30,12 +30,16 @@ static void a_result_is_one_compact_line_of_json(void **state)
 			    "\"per_call\":\"switch\",\"window0\":60,\"batches\":2,"
 			    "\"ticks\":[18446744073709551615,2],\"empty\":[1,1],\"irqs\":[0,3],"
 			    "\"nivcsw\":[0,0],\"calltime_bank\":null,\"facts\":{\"fsgsbase\":false,"
+			    "\"pti\":false,\"nopti\":false,"
 			    "\"policy\":\"fifo\",\"cpu\":0,\"tick\":10,\"stackpad\":16}}\n");
 	free(TAKE_PTR(line));
 	r.bank = 3;
 	m.fsgsbase = true;
+	m.pti = true;
+	m.nopti = true;
 	assert_int_equal(result_line(&r, &line, &len), 0);
-	assert_non_null(strstr(line, "\"calltime_bank\":3,\"facts\":{\"fsgsbase\":true,"));
+	assert_non_null(strstr(line, "\"calltime_bank\":3,\"facts\":{\"fsgsbase\":true,"
+				     "\"pti\":true,\"nopti\":true,"));
 }
 
 static void an_error_line_quotes_what_json_needs_quoted(void **state)

@@ -29,6 +29,21 @@ static void several_appends_are_joined_by_spaces(void **state)
 	arm_fini(&a);
 }
 
+static void a_task_may_be_of_a_kind(void **state)
+{
+	struct arm a;
+
+	assert_int_equal(arm_parse("--a", "nopti,task=nopti,append=pti=on", &a, &e), 0);
+	assert_int_equal(a.task, ARM_TASK_NOPTI);
+	assert_string_equal(arm_task_name(a.task), "nopti");
+	assert_string_equal(a.append, "pti=on");
+	arm_fini(&a);
+	assert_int_equal(arm_parse("--a", "nopti,append=task=nopti", &a, &e), 0);
+	assert_int_equal(a.task, ARM_TASK_PLAIN);
+	assert_null(arm_task_name(a.task));
+	arm_fini(&a);
+}
+
 static void an_escaped_comma_stays_in_its_value_and_other_backslashes_too(void **state)
 {
 	struct arm a;
@@ -44,16 +59,23 @@ static void each_wrong_arm_is_refused_with_its_reason(void **state)
 	static const struct {
 		const char *arm, *text;
 	} bad[] = {
-		{"", "--b '': the kernel is missing; an arm is KERNEL[,append=TEXT]..."},
-		{",append=x",
-		 "--b ',append=x': the kernel is missing; an arm is KERNEL[,append=TEXT]..."},
-		{"k,", "--b 'k,': expected append=TEXT, got '' (a comma inside a value is written "
-		       "'\\,')"},
-		{"k,append=ttyS0,9600", "--b 'k,append=ttyS0,9600': expected append=TEXT, got "
-					"'9600' (a comma inside a value is written '\\,')"},
+		{"",
+		 "--b '': the kernel is missing; an arm is KERNEL[,append=TEXT]...[,task=KIND]"},
+		{",append=x", "--b ',append=x': the kernel is missing; an arm is "
+			      "KERNEL[,append=TEXT]...[,task=KIND]"},
+		{"k,",
+		 "--b 'k,': expected append=TEXT or task=KIND, got '' (a comma inside a value "
+		 "is written '\\,')"},
+		{"k,append=ttyS0,9600",
+		 "--b 'k,append=ttyS0,9600': expected append=TEXT or task=KIND, got '9600' (a comma "
+		 "inside a value is written '\\,')"},
 		{"k,apend=x",
-		 "--b 'k,apend=x': 'apend' is no property of an arm; there is: append"},
+		 "--b 'k,apend=x': 'apend' is no property of an arm; there are: append, task"},
+		{"k,=x", "--b 'k,=x': '' is no property of an arm; there are: append, task"},
 		{"k,append=", "--b 'k,append=': append= is empty"},
+		{"k,task=", "--b 'k,task=': task= is empty"},
+		{"k,task=pti", "--b 'k,task=pti': 'pti' is no kind of task; there is: nopti"},
+		{"k,task=nopti,task=nopti", "--b 'k,task=nopti,task=nopti': task= is there twice"},
 	};
 	struct arm a;
 
@@ -68,6 +90,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_alone_is_an_arm_with_an_empty_command_line),
 		cmocka_unit_test(several_appends_are_joined_by_spaces),
+		cmocka_unit_test(a_task_may_be_of_a_kind),
 		cmocka_unit_test(an_escaped_comma_stays_in_its_value_and_other_backslashes_too),
 		cmocka_unit_test(each_wrong_arm_is_refused_with_its_reason),
 	};

@@ -64,6 +64,26 @@ static void a_plan_that_is_read_back_writes_the_same_line(void **state)
 	free(line);
 }
 
+static void a_task_is_kept_and_one_that_there_is_not_is_refused(void **state)
+{
+	char *line = edit(make_line(5, ""), "\"sha256\":\"" SHA "\"}}",
+			  "\"sha256\":\"" SHA "\",\"task\":\"nopti\"}}");
+	struct plan p;
+	char *again;
+
+	assert_int_equal(plan_parse(line, strlen(line), &p, &e), 0);
+	assert_int_equal(p.arms[ARM_A].arm.task, ARM_TASK_PLAIN);
+	assert_int_equal(p.arms[ARM_B].arm.task, ARM_TASK_NOPTI);
+	assert_int_equal(plan_line(&p, &again, &e), 0);
+	assert_string_equal(line, again);
+	plan_fini(&p);
+	free(again);
+	line = edit(line, "\"task\":\"nopti\"", "\"task\":\"kpti\"");
+	assert_int_equal(plan_parse(line, strlen(line), &p, &e), -EBADMSG);
+	assert_string_equal(e.text, "the plan's 'task' is no kind of task");
+	free(line);
+}
+
 static void another_plan_is_refused_with_the_first_difference(void **state)
 {
 	char *one = make_line(1, "");
@@ -130,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_that_is_read_back_writes_the_same_line),
+		cmocka_unit_test(a_task_is_kept_and_one_that_there_is_not_is_refused),
 		cmocka_unit_test(another_plan_is_refused_with_the_first_difference),
 		cmocka_unit_test(wrong_plans_are_refused_by_what_is_wrong),
 		cmocka_unit_test(the_key_of_a_line_is_the_beginning_of_its_sha256),

@@ -95,6 +95,26 @@ static void the_head_says_what_was_compared_where(void **state)
 	assert_int_equal(r->benches[0].calls, 100);
 }
 
+static void arms_that_differ_by_the_task_alone_are_told_apart_by_it(void **state)
+{
+	const struct report *r;
+	struct plan_arm *arms;
+
+	add_all_but(SIZE_MAX);
+	arms = c.plan.arms;
+	free(arms[0].arm.append);
+	free(arms[1].arm.append);
+	arms[0].arm.append = strdup("pti=on");
+	arms[1].arm.append = strdup("pti=on");
+	arms[1].arm.task = ARM_TASK_NOPTI;
+	r = make();
+	assert_false(r->same_arm);
+	assert_string_equal(r->arms[0].label, "pti=on");
+	assert_null(r->arms[0].task);
+	assert_string_equal(r->arms[1].label, "pti=on, task nopti");
+	assert_string_equal(r->arms[1].task, "nopti");
+}
+
 static void a_block_that_lacks_a_boot_is_left_out_whole(void **state)
 {
 	const struct report *r;
@@ -162,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(boots_are_put_into_blocks_and_a_linear_drift_cancels),
 		TEST(the_head_says_what_was_compared_where),
+		TEST(arms_that_differ_by_the_task_alone_are_told_apart_by_it),
 		TEST(a_block_that_lacks_a_boot_is_left_out_whole),
 		TEST(a_boot_that_is_not_done_yet_is_not_lost),
 		TEST(dirty_batches_are_counted_and_left_out_of_the_value),

@@ -28,7 +28,7 @@ static void a_job_is_written_with_its_keys_in_order(void **state)
 		text, "{\"version\":1,\"command\":[\"sh\",\"-c\",\"echo \\\"\xc3\xa4\\n\\\"\"],"
 		      "\"env\":{\"A\":\"1\",\"B\":\"x=y\"},\"cwd\":\"/\","
 		      "\"bench\":{\"names\":[\"syscall.null\",\"ctxsw\"],\"batches\":30,"
-		      "\"warmup\":3,\"calls\":0,\"calltime\":true,\"seed\":9},"
+		      "\"warmup\":3,\"calls\":0,\"calltime\":true,\"nopti\":false,\"seed\":9},"
 		      "\"lab\":{\"cwd\":\"/w\",\"rw\":[\"/out\"]}}");
 	assert_int_equal(len, strlen(text));
 }
@@ -45,6 +45,7 @@ static void what_is_written_is_read_back_the_same(void **state)
 		.bench = {.names = names,
 			  .batches = JOB_BATCHES_MAX,
 			  .calls = JOB_CALLS_MAX,
+			  .nopti = true,
 			  .seed = INT64_MAX},
 		.lab = {.cwd = "/w", .rw = rw},
 	};
@@ -72,6 +73,7 @@ static void what_is_written_is_read_back_the_same(void **state)
 	assert_int_equal(got.bench.warmup, 0);
 	assert_int_equal(got.bench.calls, JOB_CALLS_MAX);
 	assert_false(got.bench.calltime);
+	assert_true(got.bench.nopti);
 	assert_true(got.bench.seed == INT64_MAX);
 	assert_string_equal(got.lab.cwd, "/w");
 	assert_string_equal(got.lab.rw[1], "/b");
@@ -144,6 +146,9 @@ static void text_that_is_no_job_is_refused_by_the_agent(void **state)
 		 "job: 'batches' is no number from 1 to 100000"},
 		{"{\"version\":1,\"bench\":{\"names\":[\"a\"],\"batches\":1,\"warmup\":-1}}",
 		 -EINVAL, "job: 'warmup' is no number from 0 to 100000"},
+		{"{\"version\":1,\"bench\":{\"names\":[\"a\"],\"batches\":1,\"warmup\":0,\"calls\":0,"
+		 "\"seed\":0,\"calltime\":true,\"nopti\":1}}",
+		 -EINVAL, "job: 'nopti' is neither true nor false"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -34,6 +34,8 @@ int bench_run(struct link *l, const struct job *job, struct task_end *ret, struc
 		seed,
 		"--calltime",
 		b->calltime ? "1" : "0",
+		"--nopti",
+		b->nopti ? "1" : "0",
 		"--results-fd",
 		fd,
 		"--wait-for-reader",

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tasks for which the kernel does not switch page tables (abi/nopti.h). A benchmark of such an arm
+ * asks for it, and asserts before and after that it has it, and that there is something to be freed
+ * from: with isolation off, by itself or by a parameter, the arm would measure nothing.
+ */
+#include "bench.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "abi/nopti.h"
+#include "base/io.h"
+#include "base/text.h"
+
+#define MELTDOWN_PATH "/sys/devices/system/cpu/vulnerabilities/meltdown"
+#define MELTDOWN_MAX  256
+
+/**
+ * nopti_parse_meltdown() - does the kernel isolate page tables, by its own words?
+ * @text: content of vulnerabilities/meltdown in sysfs
+ *
+ * Return: true when it does.
+ * Context: pure.
+ */
+bool nopti_parse_meltdown(const char *text)
+{
+	return text_starts_with(text, "Mitigation: PTI");
+}
+
+static bool read_meltdown(char **ret_text)
+{
+	if (io_read_file(MELTDOWN_PATH, MELTDOWN_MAX, ret_text, NULL, NULL) < 0) {
+		return false;
+	}
+	(*ret_text)[strcspn(*ret_text, "\n")] = '\0';
+	return nopti_parse_meltdown(*ret_text);
+}
+
+/**
+ * nopti_pti_in_force() - does this kernel isolate page tables?
+ *
+ * Return: true when it does; false also where that cannot be known.
+ * Context: any thread.
+ */
+bool nopti_pti_in_force(void)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return read_meltdown(&text);
+}
+
+/**
+ * nopti_check() - assert that this process has, or has not, what its arm says
+ * @m: from machine_init(), its @nopti set
+ * @e: set on failure
+ *
+ * Return: 0, -ENOTRECOVERABLE when the flag is not what it should be, or the errno of
+ * arch_prctl(2).
+ * Context: a benchmark's process.
+ */
+int nopti_check(const struct machine *m, struct err *e)
+{
+	unsigned long got = 0;
+
+	if (syscall(SYS_arch_prctl, NOPTI_ARCH_GET, &got) < 0) {
+		/* A kernel that does not know the call has flagged nobody. */
+		return m->nopti ? err_errno(e, -errno, "arch_prctl(ARCH_GET_NOPTI)") : 0;
+	}
+	if (!!(got & NOPTI_GET_ON) != m->nopti) {
+		return err_set(e, -ENOTRECOVERABLE,
+			       "arch_prctl(ARCH_GET_NOPTI) says %#lx, the flag should be %d", got,
+			       (int)m->nopti);
+	}
+	return 0;
+}
+
+/**
+ * nopti_take() - get the flag if the arm says so, and assert that it counts
+ * @m: from machine_init(), its @nopti set
+ * @e: set on failure
+ *
+ * Return: 0, -ENOTRECOVERABLE where the kernel does not isolate page tables or the flag is not what
+ * it should be, or the errno of arch_prctl(2): -EINVAL from a kernel without
+ * CONFIG_RINGSIDE_NOPTI.
+ * Context: a benchmark's process, before it makes threads.
+ */
+int nopti_take(const struct machine *m, struct err *e)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (m->nopti && !read_meltdown(&text)) {
+		return err_set(e, -ENOTRECOVERABLE,
+			       "task=nopti: page table isolation is not in force (" MELTDOWN_PATH
+			       ": '%s'); boot with append=pti=on",
+			       text ? text : "cannot be read");
+	}
+	if (m->nopti && syscall(SYS_arch_prctl, NOPTI_ARCH_SET, NOPTI_SET_ON) < 0) {
+		return err_errno(e, -errno,
+				 "task=nopti: arch_prctl(ARCH_SET_NOPTI, 1) (the kernel needs "
+				 "CONFIG_RINGSIDE_NOPTI)");
+	}
+	return nopti_check(m, e);
+}
