@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What guest-kernel-config/build keeps from build to build, on a kernel of three files that compiles at once."""
+import difflib
+import hashlib
+import io
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tarfile
+import time
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = TOP / "guest-kernel-config/build"
+
+MAKEFILE = """
+.DELETE_ON_ERROR:
+VPATH := $(CURDIR)
+tinyconfig:
+	@mkdir -p $(O)/arch/x86/boot && : >$(O)/.config
+olddefconfig:
+	@sed -i '/^#/d' $(O)/.config
+vmlinux bzImage: $(O)/vmlinux
+$(O)/vmlinux: $(O)/a.o $(O)/b.o $(O)/config.o
+	@ld -e 0 --build-id=none -o $@ $^ && nm $@ >$(O)/System.map && cp $@ $(O)/arch/x86/boot/bzImage
+$(O)/config.o: $(O)/.config
+	@sed 's/.*/.ascii "&"/' $< | gcc -xassembler -c -o $@ -
+$(O)/%.o: %.c
+	@echo "  CC      $*.o"
+	@if [ -e "$$HOLD" ]; then echo $$$$ >"$$HOLD.pid"; exec sleep 60; fi
+	@gcc -Iinclude/first -Iinclude/second -c -MMD -o $@ $<
+-include $(wildcard $(O)/*.d)
+"""
+BASE = {
+    "Makefile": MAKEFILE,
+    "a.c": '#include "sub/h.h"\nint a = H;\n',
+    "b.c": "int b = 1;\n",
+    "c.txt": "no source\n",
+    "include/first/empty.h": "",
+    "include/second/sub/h.h": "#define H 7\n",
+    "include/linux/empty.h": "",
+}
+
+
+def patch_of(changes):
+    """A patch that brings BASE to @changes: {name: text, or None for a file that goes}."""
+    out = []
+    for name, text in changes.items():
+        old = BASE.get(name)
+        out += difflib.unified_diff(
+            (old or "").splitlines(True), (text or "").splitlines(True),
+            "/dev/null" if old is None else f"a/{name}", "/dev/null" if text is None else f"b/{name}")
+    return "".join(out)
+
+
+class Kernel:
+    """A folder of configuration, a cache, and the calls of the build script on them."""
+
+    def __init__(self, folder):
+        self.folder, self.config = folder, folder / "config"
+        self.cache = folder / "cache/ringside/kernels"
+        self.hold = folder / "hold"
+        (self.config / "fragments").mkdir(parents=True)
+        (self.config / "patches").mkdir()
+        archive = folder / "base.tar.xz"
+        with tarfile.open(archive, "w:xz") as tar:
+            for name, text in BASE.items():
+                info = tarfile.TarInfo(f"mini/{name}")
+                info.size, info.mtime = len(text), 1_000_000_000
+                tar.addfile(info, io.BytesIO(text.encode()))
+        self.write("base.yaml", f"mini: {{package: none, version: '1', file: {archive}, "
+                   f"sha256: {hashlib.sha256(archive.read_bytes()).hexdigest()}}}\n")
+        self.write("kernels.yaml", "one: {base: mini, fragments: [one], patches: [series]}\n"
+                   "two: {base: mini, fragments: [one, two], patches: [series]}\n"
+                   "apart: {base: mini, fragments: [one], patches: [series, more.patch], objects: apart}\n")
+        self.write("fragments/one.config", "CONFIG_ONE=y\n")
+        self.write("fragments/two.config", "CONFIG_TWO=y\n")
+        self.write("patches/series", "1.patch\n")
+        self.write("patches/more.patch", "")
+        self.patch({"b.c": "int b = 2;\n", "new.h": "int n;\n"})
+
+    def write(self, name, text):
+        (self.config / name).write_text(text)
+
+    def patch(self, changes):
+        self.write("patches/1.patch", patch_of(changes))
+
+    def env(self):
+        return {**os.environ, "RINGSIDE_KERNEL_CONFIG": str(self.config), "HOLD": str(self.hold),
+                "XDG_CACHE_HOME": str(self.folder / "cache"), "CCACHE_DISABLE": "1"}
+
+    def build(self, *words, status=0):
+        done = subprocess.run([BUILD, *words], env=self.env(), capture_output=True, text=True,
+                              check=False, timeout=60)
+        assert done.returncode == status, done.stderr
+        return done.stderr
+
+    def objects(self, image="one", *words):
+        """How many objects a build compiled, and whether from nothing."""
+        said = self.build(image, *words)
+        n, how = re.search(r"built (\d+) objects \((.*?)\)", said).groups()
+        return int(n), how == "from nothing"
+
+    def result(self, image="one"):
+        return (self.cache / "by-name" / image / "vmlinux").read_bytes()
+
+    @property
+    def work(self):
+        (work,) = (self.cache / "work").iterdir()
+        return work
+
+    def times(self):
+        return {p.relative_to(self.work).as_posix(): p.stat().st_mtime_ns
+                for p in (self.work / "linux").rglob("*") if p.is_file()}
+
+    def pristine(self):
+        (linux,) = self.cache.glob("src/*/linux")
+        return {p.relative_to(linux).as_posix(): p.read_text() for p in linux.rglob("*") if p.is_file()}
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    k = Kernel(tmp_path)
+    assert k.objects() == (2, True)
+    return k
+
+
+def test_a_second_image_compiles_only_what_its_configuration_changes(kernel):
+    assert kernel.objects("two") == (0, False)
+    assert b"CONFIG_TWO" in kernel.result("two") and b"CONFIG_TWO" not in kernel.result("one")
+
+
+def test_a_changed_patch_touches_and_compiles_only_what_differs(kernel):
+    before = kernel.times()
+    kernel.patch({"b.c": "int b = 3;\n", "new.h": "int n;\n"})
+    assert kernel.objects() == (1, False)
+    after = kernel.times()
+    assert {name for name in after if after[name] != before.get(name)} == {"linux/b.c"}
+    assert kernel.pristine() == BASE
+
+
+def test_a_build_on_old_objects_gives_the_bytes_of_a_clean_one(kernel):
+    kernel.objects("two")
+    kernel.patch({"a.c": "int a = 9;\n"})
+    assert kernel.objects()[1] is False
+    kept = kernel.result()
+    assert kernel.objects("one", "--clean") == (2, True)
+    assert kernel.result() == kept
+    manifest = json.loads((kernel.cache / "by-name/one/manifest").read_text())
+    assert (manifest["objects"], manifest["from_clean"]) == (2, True)
+
+
+def test_what_a_patch_no_longer_makes_or_changes_goes_back(kernel):
+    kernel.patch({"a.c": "int a = 9;\n", "c.txt": None})
+    assert kernel.objects() == (2, False)
+    tree = kernel.work / "linux"
+    assert (tree / "b.c").read_text() == BASE["b.c"]
+    assert not (tree / "new.h").exists() and not (tree / "c.txt").exists()
+    kernel.patch({"b.c": "int b = 22;\n", "new.h": "int n;\n"})
+    assert kernel.objects() == (2, False)
+    assert (tree / "c.txt").read_text() == BASE["c.txt"]
+    assert kernel.pristine() == BASE
+
+
+def test_a_header_that_may_hide_another_is_a_reason_to_start_from_nothing(kernel):
+    kernel.patch({"include/first/sub/h.h": "#define H 8\n"})
+    assert kernel.objects() == (2, True)
+    kernel.patch({"b.c": "int b = 2;\n", "lone.h": "\n"})
+    assert kernel.objects() == (2, True)  # the one that hid another is gone
+    kernel.patch({"b.c": "int b = 2;\n", "lonelier.h": "\n"})
+    assert kernel.objects() == (0, False)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_after_an_interrupted_build_the_next_starts_from_nothing(kernel, number):
+    kernel.patch({"b.c": "int b = 4;\n"})
+    kernel.hold.touch()
+    p = subprocess.Popen([BUILD, "one"], env=kernel.env(), stderr=subprocess.DEVNULL)
+    pid = pathlib.Path(f"{kernel.hold}.pid")
+    deadline = time.monotonic() + 30
+    while not (pid.exists() and pid.read_text().strip()):
+        assert time.monotonic() < deadline and p.poll() is None
+        time.sleep(0.02)
+    p.send_signal(number)
+    assert p.wait(timeout=30) == {signal.SIGTERM: 143, signal.SIGINT: 130}.get(number, -number)
+    try:
+        os.kill(int(pid.read_text()), signal.SIGKILL)  # what SIGKILL orphaned
+    except ProcessLookupError:
+        pass
+    kernel.hold.unlink()
+    assert kernel.objects() == (2, True)
+
+
+def test_a_compile_error_costs_no_objects(kernel):
+    kernel.patch({"b.c": "int b = x;\n"})
+    assert "failed with status 2" in kernel.build("one", status=1)
+    kernel.patch({"b.c": "int b = 5;\n"})
+    assert kernel.objects() == (1, False)
+
+
+def test_a_patch_that_does_not_apply_changes_nothing(kernel):
+    before = kernel.times()
+    kernel.write("patches/1.patch", patch_of({"b.c": "int b = 2;\n"}).replace("-int b = 1", "-int b = 8"))
+    assert "1.patch does not apply" in kernel.build("one", status=1)
+    assert kernel.times() == before
+    kernel.patch({"b.c": "int b = 6;\n"})
+    assert kernel.objects() == (1, False)
+
+
+def damage_object(work):
+    (work / "obj-shared/a.o").write_bytes(b"")
+
+
+def lose_object(work):
+    (work / "obj-shared/a.o").unlink()
+
+
+def edit_source(work):
+    (work / "linux/a.c").unlink()
+    (work / "linux/a.c").write_text("int a = 5;\n")
+
+
+def lose_source(work):
+    (work / "linux/c.txt").unlink()
+
+
+def leave_a_file(work):
+    (work / "linux/stray.h").write_text("")
+
+
+def lose_the_note(work):
+    (work / "tree.json").write_text("{}")
+
+
+@pytest.mark.parametrize("harm", [damage_object, lose_object, edit_source, lose_source, leave_a_file,
+                                  lose_the_note])
+def test_what_is_broken_between_two_builds_is_found_and_made_anew(kernel, harm):
+    kept = kernel.result()
+    harm(kernel.work)
+    kernel.write("fragments/one.config", "CONFIG_ONE=y\n# a comment\n")
+    assert kernel.objects() == (2, True)
+    assert kernel.result() == kept
+    assert kernel.pristine() == BASE
+
+
+def test_objects_of_its_own_leave_those_of_the_others_alone(kernel):
+    assert kernel.objects("apart") == (2, True)
+    assert kernel.objects("two") == (0, False)
+    kernel.write("fragments/one.config", "CONFIG_ONE=y\n# a comment\n")
+    assert kernel.objects("apart") == (0, False)
+
+
+def test_only_the_configuration_leaves_the_objects_as_they_are(kernel):
+    assert "holds all 2 requests" in kernel.build("--config-only", "two")
+    kernel.write("patches/more.patch", "\n")
+    assert kernel.objects("two") == (0, False)
