@@ -199,8 +199,7 @@ static void collect_files(struct doctor *d)
 		doctor_add(d, "kernel", CHECK_OK, "%s", path);
 	} else {
 		c = doctor_add(d, "kernel", CHECK_FAIL, "no image named base");
-		doctor_advise(c,
-			      "build it: guest-kernel-config/build base (some ten minutes, once)");
+		doctor_advise(c, "build it: ringside kernel build base (some ten minutes, once)");
 	}
 	if (initramfs_find_busybox(&busybox, &e) == 0) {
 		doctor_add(d, "busybox", CHECK_OK, "%s", busybox);

@@ -28,6 +28,19 @@ static int path_print(char *ret_path, size_t len, struct err *e, const char *fmt
 	return 0;
 }
 
+/* The folder that this program's file is in. */
+static int own_folder(char *ret_path, size_t len, struct err *e)
+{
+	ssize_t n = readlink("/proc/self/exe", ret_path, len - 1);
+
+	if (n < 0) {
+		return err_errno(e, -errno, "/proc/self/exe");
+	}
+	ret_path[n] = '\0';
+	*strrchr(ret_path, '/') = '\0';
+	return 0;
+}
+
 /**
  * cli_find_helper() - find a companion file of this program
  * @name: its name, such as "ringside-agent" or "firmware/ring3.elf"
@@ -44,14 +57,11 @@ int cli_find_helper(const char *name, char *ret_path, size_t len, struct err *e)
 {
 	static const char *const places[] = {"", "/../libexec/ringside"};
 	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	int r;
+	int r = own_folder(exe, sizeof(exe), e);
 
-	if (n < 0) {
-		return err_errno(e, -errno, "/proc/self/exe");
+	if (r < 0) {
+		return r;
 	}
-	exe[n] = '\0';
-	*strrchr(exe, '/') = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		r = path_print(ret_path, len, e, "%s%s/%s", exe, places[i], name);
 		if (r < 0) {
@@ -90,6 +100,46 @@ int cli_cache_dir(char *ret_path, size_t len, struct err *e)
 			       "place for the kernel cache");
 	}
 	return path_print(ret_path, len, e, "%s/.cache/ringside", base);
+}
+
+/**
+ * cli_find_kernel_script() - find the program that builds guest kernels
+ * @ret_path: set on success
+ * @len: size of @ret_path, PATH_MAX is enough
+ * @e: set on failure
+ *
+ * It is the file "build" of the folder that RINGSIDE_KERNEL_CONFIG names, else of the source tree
+ * that this program was built in, else of what was installed with it. A folder of configuration
+ * alone has none; the script finds that by itself.
+ *
+ * Return: 0, -ENOENT when it is in none of these places, -ENAMETOOLONG, or the errno of
+ * readlink(2). Context: any thread.
+ */
+int cli_find_kernel_script(char *ret_path, size_t len, struct err *e)
+{
+	static const char *const places[] = {"/..", "/../share/ringside"};
+	const char *config = getenv("RINGSIDE_KERNEL_CONFIG");
+	char exe[PATH_MAX];
+	int r = own_folder(exe, sizeof(exe), e);
+
+	if (r == 0 && config && *config) {
+		r = path_print(ret_path, len, e, "%s/build", config);
+		if (r == 0 && access(ret_path, X_OK) == 0) {
+			return 0;
+		}
+	}
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(places); i++) {
+		r = path_print(ret_path, len, e, "%s%s/guest-kernel-config/build", exe, places[i]);
+		if (r == 0 && access(ret_path, X_OK) == 0) {
+			return 0;
+		}
+	}
+	return r < 0 ? r
+		     : err_set(e, -ENOENT,
+			       "guest-kernel-config/build is neither in %s/.. nor in "
+			       "%s/../share/ringside: install ringside whole, or name its folder by "
+			       "RINGSIDE_KERNEL_CONFIG",
+			       exe, exe);
 }
 
 /**
@@ -150,7 +200,7 @@ int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e)
 	if (r == 0 && access(ret_path, F_OK) < 0) {
 		r = err_set(e, -ENOENT,
 			    "--kernel %s: neither a file nor an image in the cache (%s): build it "
-			    "with guest-kernel-config/build %s",
+			    "with 'ringside kernel build %s'",
 			    arg, ret_path, arg);
 	}
 	return r;

@@ -11,6 +11,7 @@
 int cli_find_helper(const char *name, char *ret_path, size_t len, struct err *e) __must_check;
 int cli_check_file(const char *option, const char *path, struct err *e) __must_check;
 int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e) __must_check;
+int cli_find_kernel_script(char *ret_path, size_t len, struct err *e) __must_check;
 int cli_cache_dir(char *ret_path, size_t len, struct err *e) __must_check;
 
 #endif

@@ -16,6 +16,7 @@ static const struct {
 } commands[] = {
 	{"compare", cmd_compare, "boot two arms alternately, and say which one is faster"},
 	{"doctor", cmd_doctor, "look at this machine: what works on it, what it lacks"},
+	{"kernel", cmd_kernel, "list, build and find the kernel images that are booted"},
 	{"report", cmd_report, "print the report of a comparison's results file"},
 	{"run", cmd_run, "boot a kernel, or run a command in a guest"},
 };

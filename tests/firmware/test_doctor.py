@@ -40,7 +40,7 @@ def test_without_a_kernel_nothing_can_be_compared_and_it_says_what_to_build(tmp_
     assert end.returncode == 4
     kernel = next(c for c in json.loads(end.stdout)["checks"] if c["id"] == "kernel")
     assert kernel["status"] == "fail"
-    assert "guest-kernel-config/build base" in kernel["advice"]
+    assert "ringside kernel build base" in kernel["advice"]
 
 
 def test_without_qemu_the_lab_is_closed(tmp_path):
