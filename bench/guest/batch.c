@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The batches. For each: keep clear of the timer tick, take a turn or two of the loop, note
- * interrupts and context switches, time an empty loop of the same shape, open a window by its mark,
- * time the loop, close the window, and note the counts again. Nothing but the loop is between the
- * two time stamps, and nothing is written anywhere until the last batch is done. Warm-up batches
- * are the same without a window. See bench.h.
+ * The batches. For each: keep clear of the timer tick, let the benchmark prepare, take a turn or
+ * two of the loop, note interrupts and context switches, time an empty loop of the same shape, open
+ * a window by its mark, time the loop, close the window, and note the counts again. Nothing but the
+ * loop is between the two time stamps, and nothing is written anywhere until the last batch is
+ * done. Warm-up batches are the same without a window. See bench.h.
  */
 #include "bench.h"
 
@@ -13,9 +13,6 @@
 #include "abi/marks.h"
 #include "tick.h"
 #include "tsc.h"
-
-/* Two: the first may itself be what changes things. */
-#define SETTLE_TURNS 2
 
 struct batch {
 	uint64_t ticks, empty, irqs, switches;
@@ -28,12 +25,15 @@ static void batch_run(const struct run *r, struct batch *ret, bool window)
 	unsigned int turns = r->calls / b->calls_of_loop;
 	uint64_t begin, switches, irqs;
 
+	if (b->prepare) {
+		b->prepare(r->state);
+	}
 	/* What the kernel does once a tick, the time stamps of a pipe for one, is done now and not
 	 * in those batches only that come first after a tick. */
-	b->loop(r->state, SETTLE_TURNS);
+	b->loop(r->state, BATCH_SETTLE_TURNS);
 
 	irqs = machine_interrupts(m);
-	switches = machine_switches();
+	switches = machine_switches(r->peer_fd);
 
 	begin = tsc_begin();
 	b->empty(r->state, turns);
@@ -49,7 +49,7 @@ static void batch_run(const struct run *r, struct batch *ret, bool window)
 		machine_mark(m, MARK_WINDOW_CLOSE);
 	}
 
-	ret->switches = machine_switches() - switches;
+	ret->switches = machine_switches(r->peer_fd) - switches;
 	ret->irqs = machine_interrupts(m) - irqs;
 }
 

@@ -39,13 +39,17 @@ struct machine {
 
 int machine_init(struct machine *m, bool marks, struct err *e) __must_check;
 int machine_settle(struct machine *m, struct err *e) __must_check;
+void machine_lock(void);
 int machine_check_cpu(const struct machine *m, struct err *e) __must_check;
 uint64_t machine_interrupts(const struct machine *m);
-uint64_t machine_switches(void);
+uint64_t machine_switches(int peer_fd);
 void machine_mark(const struct machine *m, uint8_t code);
 
 /* Sums the column of one CPU in the text of /proc/interrupts. */
 uint64_t interrupts_parse(const char *text, int cpu);
+
+/* Context switches of either kind in the text of /proc/<tid>/status. */
+uint64_t switches_parse(const char *text);
 
 struct bench;
 
@@ -58,7 +62,8 @@ struct run {
 	uint32_t window0;                        /* number of the first window in the boot */
 	uint64_t *ticks, *empty, *irqs, *nivcsw; /* one number a batch */
 	int bank;                                /* of the calltime pass; -1: there was none */
-	void *state;                             /* the benchmark's own */
+	int peer_fd; /* status of a partner in another process, whose switches count too; or -1 */
+	void *state; /* the benchmark's own */
 };
 
 struct bench {
@@ -70,13 +75,15 @@ struct bench {
 	bool probe;                 /* there is a calltime pass */
 	int variant;                /* for setup() */
 	int (*setup)(struct run *r, struct err *e);
+	void (*prepare)(void *state); /* before each batch, not timed; or NULL */
 	void (*loop)(void *state, unsigned int turns);
 	void (*empty)(void *state, unsigned int turns); /* the same loop around nothing */
 	int (*finish)(struct run *r, struct err *e);    /* asserts, and frees the state */
 };
 
-/* NULL-terminated; syscall_null.c and ctxsw.c */
-extern const struct bench bench_syscall_null;
+/* syscall.c and ctxsw.c */
+extern const struct bench bench_syscall[];
+extern const size_t bench_syscall_count;
 extern const struct bench bench_ctxsw[];
 extern const size_t bench_ctxsw_count;
 
@@ -87,6 +94,7 @@ int nopti_take(const struct machine *m, struct err *e) __must_check;
 int nopti_check(const struct machine *m, struct err *e) __must_check;
 
 /* batch.c */
+#define BATCH_SETTLE_TURNS 2 /* of the loop, before each batch: the first may change things */
 int batches_run(struct run *r, struct err *e) __must_check;
 
 /* calltime.c */

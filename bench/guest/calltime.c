@@ -58,6 +58,13 @@ int calltime_pass(struct run *r, int bank, struct err *e)
 
 	snprintf(text, sizeof(text), "%d", bank);
 	ret = control("bank", text, e);
+	if (ret == -EINVAL) {
+		/* The kernel has no more of them: this benchmark goes without its counters. */
+		fprintf(stderr, "ringside-bench: %s: no bank %d for the kernel's counters\n",
+			r->bench->name, bank);
+		*e = (struct err)ERR_INIT;
+		return 0;
+	}
 	if (ret == 0) {
 		ret = control("enable", CALLTIME_PROBE_NAME, e);
 	}

@@ -23,6 +23,9 @@
 /* Text of /proc/interrupts: a hundred lines and more CPUs than a guest has. */
 #define INTERRUPTS_BYTES 65536
 
+/* Text of /proc/<tid>/status, which has some 60 short lines. */
+#define STATUS_BYTES 4096
+
 /**
  * machine_init() - look at the machine, once, in the parent of all benchmarks
  * @m: set on success
@@ -81,10 +84,20 @@ int machine_settle(struct machine *m, struct err *e)
 		return err_errno(e, -errno, "sched_setaffinity to CPU %d", m->cpu);
 	}
 	m->fifo = sched_setscheduler(0, SCHED_FIFO, &param) == 0;
+	machine_lock();
+	return machine_check_cpu(m, e);
+}
+
+/**
+ * machine_lock() - have all memory of this process, now and later, in its page tables
+ *
+ * Context: a benchmark's process; again after a fork, in both.
+ */
+void machine_lock(void)
+{
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0) {
 		/* Not root on a developer's machine: a page fault may then meet a batch. */
 	}
-	return machine_check_cpu(m, e);
 }
 
 /**
@@ -172,17 +185,41 @@ uint64_t machine_interrupts(const struct machine *m)
 }
 
 /**
+ * switches_parse() - add up a task's context switches
+ * @text: its /proc/<tid>/status
+ *
+ * Return: voluntary and other ones, 0 when the text has none.
+ * Context: pure.
+ */
+uint64_t switches_parse(const char *text)
+{
+	static const char key[] = "voluntary_ctxt_switches:";
+	uint64_t sum = 0;
+
+	/* "nonvoluntary_ctxt_switches:" ends in the same words. */
+	for (const char *p = strstr(text, key); p; p = strstr(p, key)) {
+		p += sizeof(key) - 1;
+		sum += strtoull(p, NULL, 10);
+	}
+	return sum;
+}
+
+/**
  * machine_switches() - context switches of this process's threads, of either kind
+ * @peer_fd: /proc/<tid>/status of a task elsewhere that counts too, or -1
  *
  * Return: the count.
  * Context: any thread, outside of what is timed.
  */
-uint64_t machine_switches(void)
+uint64_t machine_switches(int peer_fd)
 {
 	struct rusage ru = {0};
+	char text[STATUS_BYTES];
+	ssize_t n = peer_fd < 0 ? 0 : pread(peer_fd, text, sizeof(text) - 1, 0);
 
+	text[n > 0 ? n : 0] = '\0';
 	getrusage(RUSAGE_SELF, &ru);
-	return (uint64_t)ru.ru_nvcsw + (uint64_t)ru.ru_nivcsw;
+	return (uint64_t)ru.ru_nvcsw + (uint64_t)ru.ru_nivcsw + switches_parse(text);
 }
 
 /**

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "tick.h"
 
-#define CHOSEN_MAX    32
+#define CHOSEN_MAX    64
 #define STATUS_FAILED 1
 
 /* Without RINGSIDE_STACKPAD the seed says how far the stack is moved, which costs nothing where it
@@ -30,10 +30,21 @@ struct options {
 
 static const struct bench *bench_at(size_t i)
 {
-	if (i == 0) {
-		return &bench_syscall_null;
+	const struct {
+		const struct bench *rows;
+		size_t count;
+	} tables[] = {
+		{bench_syscall, bench_syscall_count},
+		{bench_ctxsw, bench_ctxsw_count},
+	};
+
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
+		if (i < tables[t].count) {
+			return &tables[t].rows[i];
+		}
+		i -= tables[t].count;
 	}
-	return i <= bench_ctxsw_count ? &bench_ctxsw[i - 1] : NULL;
+	return NULL;
 }
 
 static bool is_chosen(const struct bench *b, const char *name)
@@ -114,6 +125,7 @@ static int run_one(const struct options *o, struct machine *m, const struct benc
 		.irqs = numbers + 2 * o->batches,
 		.nivcsw = numbers + 3 * o->batches,
 		.bank = -1,
+		.peer_fd = -1,
 	};
 	struct err e = ERR_INIT;
 	size_t len;

@@ -9,10 +9,15 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
-#define BENCHMARKS_MAX 32u
+#define BENCHMARKS_MAX 64u
 
 /* A set of benchmarks: bit i is benchmark_name(i). */
-typedef uint32_t benchmark_set;
+typedef uint64_t benchmark_set;
+
+static inline benchmark_set benchmark_bit(size_t i)
+{
+	return (benchmark_set)1 << i;
+}
 
 size_t benchmark_count(void);
 const char *benchmark_name(size_t i);

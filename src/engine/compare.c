@@ -47,7 +47,7 @@ static int make_job(const struct plan *p, const struct schedule_boot *b, char **
 	int len;
 
 	for (size_t i = 0; i < benchmark_count(); i++) {
-		if (p->benches & 1u << i) {
+		if (p->benches & benchmark_bit(i)) {
 			names[n++] = benchmark_name(i);
 		}
 	}

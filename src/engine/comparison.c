@@ -90,7 +90,7 @@ enum boot_use comparison_judge(const struct comparison *c, const struct boot_rec
 	for (size_t i = 0; i < benchmark_count(); i++) {
 		const struct boot_bench *b = boot_record_find(r, benchmark_name(i));
 
-		if (!(c->plan.benches & 1u << i)) {
+		if (!(c->plan.benches & benchmark_bit(i))) {
 			continue;
 		}
 		if (!b || b->error) {

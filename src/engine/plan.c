@@ -23,7 +23,7 @@ static json_t *benches_to_json(benchmark_set set)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < benchmark_count(); i++) {
-		if ((set & 1u << i) &&
+		if ((set & benchmark_bit(i)) &&
 		    json_array_append_new(array, json_string(benchmark_name(i))) < 0) {
 			json_decref(array);
 			return NULL;

@@ -97,7 +97,7 @@ static int make_rows(struct summary *s)
 				const struct boot_bench *b = &r->benches[k];
 				const char *at = b->is_probe ? strchr(b->name, '@') : NULL;
 
-				if ((c->plan.benches & 1u << i) && !has_row(s, b->name) &&
+				if ((c->plan.benches & benchmark_bit(i)) && !has_row(s, b->name) &&
 				    strcmp(at ? at + 1 : b->name, name) == 0 && add_row(s, b) < 0) {
 					return -ENOMEM;
 				}

@@ -30,7 +30,8 @@ class Bench:
         with open(self.kernel, "w") as f:
             f.write(how)
 
-    def words(self, *more, a=None, b=None, bench="syscall,ctxsw.futex", blocks=6, seed=1):
+    def words(self, *more, a=None, b=None, bench="syscall.null,ctxsw.futex.fs,ctxsw.futex.fsgs",
+              blocks=6, seed=1):
         to = ["--results", self.results] if self.results else []
         return [RINGSIDE, "compare", "--a", a or self.kernel, "--b",
                 b or self.kernel + ",append=fast", "--bench", bench, "--blocks", str(blocks),
@@ -91,7 +92,7 @@ def test_a_slower_arm_is_worse_and_the_status_says_no(bench):
 
 
 def test_an_arm_compared_with_itself_is_equivalent(bench):
-    p = bench.run(RINGSIDE, "compare", "--a", bench.kernel, "--aa", "--bench", "syscall",
+    p = bench.run(RINGSIDE, "compare", "--a", bench.kernel, "--aa", "--bench", "syscall.null",
                   "--blocks", "6", "--backend", "qemu", "--icount", "3", "--runner", FAKE,
                   "--results", bench.results, "--json")
     assert p.returncode == 0, p.stderr
@@ -327,14 +328,14 @@ def test_a_benchmark_that_fails_its_own_check_says_so(bench):
 
 def test_where_no_batch_is_clean_a_boot_has_no_value(bench):
     bench.behave("dirty=5")
-    p = bench.compare(bench="syscall")
+    p = bench.compare(bench="syscall.null")
     assert p.returncode == 3
     assert "all 5 batches were disturbed" in p.stdout
 
 
 def test_where_most_batches_are_dirty_the_rest_counts_with_a_warning(bench):
     bench.behave("dirty=3 faster=25")
-    p = bench.compare(bench="syscall")
+    p = bench.compare(bench="syscall.null")
     assert p.returncode == 0
     assert ("warning: syscall.null, arm A: in 12 boots more than half of the batches were "
             "disturbed" in p.stderr)

@@ -9,7 +9,7 @@ import pytest
 from conftest import PATIENCE_S, RINGSIDE
 
 WORDS = ["compare", "--a", "base,append=nofsgsbase", "--b", "base", "--bench",
-         "syscall,ctxsw.futex.fsgs", "--blocks", "1", "--batches", "5", "--seed", "3",
+         "syscall.null,ctxsw.futex.fsgs", "--blocks", "1", "--batches", "5", "--seed", "3",
          "--backend", "qemu", "--icount", "3"]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 1500
-BENCH = "syscall,ctxsw.futex"
+BENCH = "syscall.null,ctxsw.futex.fs,ctxsw.futex.fsgs"
 
 
 def compare(prefix, results, *words):

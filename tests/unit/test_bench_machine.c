@@ -37,12 +37,22 @@ static void text_of_another_kind_has_no_interrupts(void **state)
 	assert_int_equal(interrupts_parse("CPU0\nno colon 5\nLOC: 6", 0), 6);
 }
 
+static void both_kinds_of_switches_are_added_up(void **state)
+{
+	assert_int_equal(switches_parse("Name:\tx\nvoluntary_ctxt_switches:\t12\n"
+					"nonvoluntary_ctxt_switches:\t30\n"),
+			 42);
+	assert_int_equal(switches_parse("Name:\tx\n"), 0);
+	assert_int_equal(switches_parse(""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_cpus_interrupts_of_every_kind_are_summed),
 		cmocka_unit_test(a_column_is_found_by_the_number_in_its_heading),
 		cmocka_unit_test(text_of_another_kind_has_no_interrupts),
+		cmocka_unit_test(both_kinds_of_switches_are_added_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
