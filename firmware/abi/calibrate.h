@@ -21,7 +21,7 @@
 
 #define CALIBRATE_VALUES      4
 #define CALIBRATE_BATCHES_MAX 120
-#define CALIBRATE_CHAIN_ADDS  2048
+#define CALIBRATE_CHAIN_ADDS  16384
 
 /* What the exits go to: nothing is there, but the host may put a device that does nothing. */
 #define CALIBRATE_PORT UINT16_C(0x5650)
@@ -41,34 +41,34 @@ enum calibrate_status {
  * "In a chain" means that each waits for the value of the one before, as the reads of a page walk
  * do; "independent" that none does.
  */
-#define CALIBRATE_PRIMITIVES(X)                                                                   \
-	X(RDTSC_PAIR, "rdtsc.pair", 3, 16, 32, "LFENCE, RDTSC, RDTSCP, LFENCE: a timed nothing")  \
-	X(LFENCE, "lfence", 3, 64, 32, "LFENCE")                                                  \
-	X(RDFSBASE, "rdfsbase", 3, 64, 32, "RDFSBASE")                                            \
-	X(WRFSBASE, "wrfsbase", 3, 64, 32, "WRFSBASE")                                            \
-	X(RDGSBASE, "rdgsbase", 3, 64, 32, "RDGSBASE")                                            \
-	X(WRGSBASE, "wrgsbase", 3, 64, 32, "WRGSBASE")                                            \
-	X(LOAD_PLAIN, "load.plain", 3, 64, 32, "a load, in a chain")                              \
-	X(LOAD_MASKED, "load.masked", 3, 64, 32, "MOV, CMP, CMOVA, load: get_user(), in a chain") \
-	X(LOAD_FENCED, "load.fenced", 3, 64, 32, "LFENCE, load: __get_user(), in a chain")        \
-	X(LOAD_MASKED_INDEPENDENT, "load.masked.independent", 3, 64, 32,                          \
-	  "MOV, CMP, CMOVA, load, independent")                                                   \
-	X(LOAD_FENCED_INDEPENDENT, "load.fenced.independent", 3, 64, 32,                          \
-	  "LFENCE, load, independent")                                                            \
-	X(STORE_PLAIN, "store.plain", 3, 64, 32, "a store: __put_user()")                         \
-	X(STORE_CHECKED, "store.checked", 3, 64, 32, "MOV, SAR, OR, store: put_user()")           \
-	X(TEST_CR3, "test.cr3", 3, 64, 32, "BT of a register, JC: is this the user half?")        \
-	X(TEST_FLAG, "test.flag", 3, 64, 32, "load, BT of memory, JC: has this task the flag?")   \
-	X(EXIT_PORT, "exit.port", 3, 1, 16, "OUT to a port of the VMM and back")                  \
-	X(EXIT_MMIO, "exit.mmio", 3, 1, 16, "a store to a device of the VMM and back")            \
-	X(WRMSR_FS_BASE, "wrmsr.fs_base", 0, 16, 32, "WRMSR of MSR_FS_BASE")                      \
-	X(WRMSR_KERNEL_GS_BASE, "wrmsr.kernel_gs_base", 0, 16, 32, "WRMSR of MSR_KERNEL_GS_BASE") \
-	X(SWAPGS, "swapgs", 0, 64, 32, "SWAPGS")                                                  \
-	X(STAC_CLAC, "stac_clac", 0, 64, 32, "STAC, CLAC")                                        \
-	X(CR3_READ, "cr3.read", 0, 64, 32, "a read of CR3")                                       \
-	X(CR3_WRITE, "cr3.write", 0, 16, 8, "a write of CR3, PCID off")                           \
-	X(CR3_WRITE_PCID, "cr3.write.pcid", 0, 16, 8, "a write of CR3, PCID on, that flushes")    \
-	X(CR3_WRITE_NOFLUSH, "cr3.write.noflush", 0, 16, 8, "a write of CR3, PCID on, no flush")  \
+#define CALIBRATE_PRIMITIVES(X)                                                                    \
+	X(RDTSC_PAIR, "rdtsc.pair", 3, 16, 32, "LFENCE, RDTSC, RDTSCP, LFENCE: a timed nothing")   \
+	X(LFENCE, "lfence", 3, 64, 64, "LFENCE")                                                   \
+	X(RDFSBASE, "rdfsbase", 3, 64, 128, "RDFSBASE")                                            \
+	X(WRFSBASE, "wrfsbase", 3, 64, 32, "WRFSBASE")                                             \
+	X(RDGSBASE, "rdgsbase", 3, 64, 128, "RDGSBASE")                                            \
+	X(WRGSBASE, "wrgsbase", 3, 64, 32, "WRGSBASE")                                             \
+	X(LOAD_PLAIN, "load.plain", 3, 64, 128, "a load, in a chain")                              \
+	X(LOAD_MASKED, "load.masked", 3, 64, 128, "MOV, CMP, CMOVA, load: get_user(), in a chain") \
+	X(LOAD_FENCED, "load.fenced", 3, 64, 64, "LFENCE, load: __get_user(), in a chain")         \
+	X(LOAD_MASKED_INDEPENDENT, "load.masked.independent", 3, 64, 256,                          \
+	  "MOV, CMP, CMOVA, load, independent")                                                    \
+	X(LOAD_FENCED_INDEPENDENT, "load.fenced.independent", 3, 64, 64,                           \
+	  "LFENCE, load, independent")                                                             \
+	X(STORE_PLAIN, "store.plain", 3, 64, 256, "a store: __put_user()")                         \
+	X(STORE_CHECKED, "store.checked", 3, 64, 256, "MOV, SAR, OR, store: put_user()")           \
+	X(TEST_CR3, "test.cr3", 3, 64, 256, "BT of a register, JC: is this the user half?")        \
+	X(TEST_FLAG, "test.flag", 3, 64, 256, "load, BT of memory, JC: has this task the flag?")   \
+	X(EXIT_PORT, "exit.port", 3, 1, 16, "OUT to a port of the VMM and back")                   \
+	X(EXIT_MMIO, "exit.mmio", 3, 1, 16, "a store to a device of the VMM and back")             \
+	X(WRMSR_FS_BASE, "wrmsr.fs_base", 0, 16, 32, "WRMSR of MSR_FS_BASE")                       \
+	X(WRMSR_KERNEL_GS_BASE, "wrmsr.kernel_gs_base", 0, 16, 32, "WRMSR of MSR_KERNEL_GS_BASE")  \
+	X(SWAPGS, "swapgs", 0, 64, 32, "SWAPGS")                                                   \
+	X(STAC_CLAC, "stac_clac", 0, 64, 32, "STAC, CLAC")                                         \
+	X(CR3_READ, "cr3.read", 0, 64, 32, "a read of CR3")                                        \
+	X(CR3_WRITE, "cr3.write", 0, 16, 8, "a write of CR3, PCID off")                            \
+	X(CR3_WRITE_PCID, "cr3.write.pcid", 0, 16, 8, "a write of CR3, PCID on, that flushes")     \
+	X(CR3_WRITE_NOFLUSH, "cr3.write.noflush", 0, 16, 8, "a write of CR3, PCID on, no flush")   \
 	X(SYSCALL, "syscall", 0, 16, 32, "SYSCALL to ring 0, SYSRET back at once")
 
 #define CALIBRATE_ENUM(id, name, ring, copies, loops, about) CALIBRATE_##id,

@@ -3,6 +3,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+int cmd_calibrate(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_kernel(int argc, char **argv);

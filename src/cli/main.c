@@ -14,6 +14,8 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *about;
 } commands[] = {
+	{"calibrate", cmd_calibrate,
+	 "time the primitives that kernel changes trade, on this machine"},
 	{"compare", cmd_compare, "boot two arms alternately, and say which one is faster"},
 	{"doctor", cmd_doctor, "look at this machine: what works on it, what it lacks"},
 	{"kernel", cmd_kernel, "list, build and find the kernel images that are booted"},

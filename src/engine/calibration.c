@@ -68,6 +68,41 @@ static double difference(uint64_t to, uint64_t from)
 	return (double)(int64_t)(to - from);
 }
 
+static bool moved(uint64_t counter)
+{
+	return counter != CALIBRATION_NO_VALUE && counter > 0;
+}
+
+/**
+ * calibration_judge() - mark the batches that were disturbed
+ * @batches: of one primitive in one replicate; 'dirty' is set
+ * @windows: what the host's counters did meanwhile, in the same order
+ * @count: how many
+ *
+ * A batch has exits of its own: its closing mark, and those that are the primitive. They are the
+ * same in all of them, so the calmest one is the measure.
+ *
+ * Context: any thread.
+ */
+void calibration_judge(struct calibration_batch *batches, const struct calibration_window *windows,
+		       size_t count)
+{
+	uint64_t calmest = CALIBRATION_NO_VALUE;
+
+	for (size_t i = 0; i < count; i++) {
+		calmest = windows[i].kvm_exits < calmest ? windows[i].kvm_exits : calmest;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct calibration_window *w = &windows[i];
+		bool more = w->kvm_exits != CALIBRATION_NO_VALUE && w->kvm_exits > calmest;
+
+		batches[i].dirty =
+			(uint8_t)(more << DISTURBED_KVM | moved(w->irqs) << DISTURBED_IRQ |
+				  moved(w->steal_ns) << DISTURBED_STEAL |
+				  moved(w->nivcsw) << DISTURBED_PREEMPT);
+	}
+}
+
 /**
  * calibration_point_make() - one primitive's number of one replicate
  * @batches: as they were measured

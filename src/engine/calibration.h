@@ -41,6 +41,16 @@ struct calibration_batch {
 	uint8_t dirty;                    /* 1 << enum disturbance, 0: clean */
 };
 
+/* How far the host's counters went in a batch; CALIBRATION_NO_VALUE: this host does not have it. */
+#define CALIBRATION_NO_VALUE UINT64_MAX
+
+struct calibration_window {
+	uint64_t kvm_exits;
+	uint64_t irqs;
+	uint64_t steal_ns;
+	uint64_t nivcsw;
+};
+
 struct calibration_point {
 	bool measured;
 	double ticks;           /* TSC ticks of one operation, the empty loop subtracted */
@@ -103,6 +113,8 @@ struct calibration {
 };
 
 /* calibration.c */
+void calibration_judge(struct calibration_batch *batches, const struct calibration_window *windows,
+		       size_t count);
 void calibration_point_make(const struct calibration_batch *batches, size_t count,
 			    uint64_t operations, struct calibration_point *ret);
 int calibration_make(const struct calibration_replicate *replicates, size_t count,

@@ -117,7 +117,14 @@ json_t *record_text_to_json(const char *s)
 	return json_string(copy);
 }
 
-static json_t *host_to_json(void)
+/**
+ * record_host_to_json() - which machine this is
+ *
+ * Return: a new reference: the processor's and the kernel's names, and whether it is a guest; NULL
+ * when memory ran out.
+ * Context: any thread; reads /proc.
+ */
+json_t *record_host_to_json(void)
 {
 	struct utsname u = {0};
 	bool hypervisor;
@@ -137,9 +144,10 @@ static json_t *provenance_to_json(const struct record_boot *r)
 			 "ringside", RINGSIDE_VERSION, "kernel", "path",
 			 record_text_to_json(r->kernel_path), "sha256", r->kernel_sha256, "version",
 			 r->kernel_version, "append", record_text_to_json(r->append), "host",
-			 host_to_json(), "kvm", json_or_null(r->kvm), "qemu", json_or_null(r->qemu),
-			 "backend", r->backend, "class", exec_class_name(r->exec_class), "unit",
-			 exec_class_unit(r->exec_class), "ticks_per_unit", (json_int_t)ticks);
+			 record_host_to_json(), "kvm", json_or_null(r->kvm), "qemu",
+			 json_or_null(r->qemu), "backend", r->backend, "class",
+			 exec_class_name(r->exec_class), "unit", exec_class_unit(r->exec_class),
+			 "ticks_per_unit", (json_int_t)ticks);
 }
 
 static json_t *phases_to_json(const struct record_boot *r)

@@ -7,12 +7,9 @@
  */
 #include "vmm/vmm_priv.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-
 #include "abi/marks.h"
 #include "base/clock.h"
+#include "vmm/thread_counters.h"
 
 /**
  * machine_exit_count() - exits to user space so far, of all vCPUs
@@ -30,6 +27,8 @@ uint64_t machine_exit_count(const struct machine *m)
 	}
 	return sum;
 }
+
+_Static_assert(MACHINE_NO_VALUE == COUNTER_NONE, "windows hold counters as they are");
 
 static void add_stat(uint64_t *sum, uint64_t value)
 {
@@ -53,41 +52,15 @@ static void read_kvm_counters(const struct machine *m, struct machine_window *w)
 	}
 }
 
-static void read_thread_counters(const struct vcpu *v, struct machine_window *w)
-{
-	char text[128];
-	char *end;
-	struct rusage usage;
-	int64_t n = -1;
-
-	w->steal_ns = w->nivcsw = MACHINE_NO_VALUE;
-	if (v->schedstat_fd >= 0) {
-		n = v->m->ops->pread(v->m->ops->ctx, v->schedstat_fd, text, sizeof(text) - 1, 0);
-	}
-	if (n > 0) {
-		text[n] = '\0';
-		strtoull(text, &end, 10); /* time on a CPU */
-		w->steal_ns = strtoull(end, NULL, 10);
-	}
-	if (getrusage(RUSAGE_THREAD, &usage) == 0) {
-		w->nivcsw = (uint64_t)usage.ru_nivcsw;
-	}
-}
-
 static void read_counters(const struct vcpu *v, struct machine_window *w)
 {
+	struct thread_counters thread;
+
 	w->exits = machine_exit_count(v->m);
 	read_kvm_counters(v->m, w);
-	read_thread_counters(v, w);
-}
-
-/* How far a counter went; @own of that is our own doing. */
-static uint64_t advance(uint64_t from, uint64_t to, uint64_t own)
-{
-	if (from == MACHINE_NO_VALUE || to == MACHINE_NO_VALUE) {
-		return MACHINE_NO_VALUE;
-	}
-	return to - from >= own ? to - from - own : 0;
+	thread_counters_read(v->m->ops, v->schedstat_fd, &thread);
+	w->steal_ns = thread.steal_ns;
+	w->nivcsw = thread.nivcsw;
 }
 
 static void close_window(struct machine *m, const struct vcpu *v, uint64_t guest_tsc)
@@ -105,11 +78,11 @@ static void close_window(struct machine *m, const struct vcpu *v, uint64_t guest
 	m->windows[index] = (struct machine_window){
 		.open_tsc = from->open_tsc,
 		.close_tsc = guest_tsc,
-		.exits = advance(from->exits, to.exits, 1),
-		.kvm_exits = advance(from->kvm_exits, to.kvm_exits, 1),
-		.irqs = advance(from->irqs, to.irqs, 0),
-		.steal_ns = advance(from->steal_ns, to.steal_ns, 0),
-		.nivcsw = advance(from->nivcsw, to.nivcsw, 0),
+		.exits = counter_advance(from->exits, to.exits, 1),
+		.kvm_exits = counter_advance(from->kvm_exits, to.kvm_exits, 1),
+		.irqs = counter_advance(from->irqs, to.irqs, 0),
+		.steal_ns = counter_advance(from->steal_ns, to.steal_ns, 0),
+		.nivcsw = counter_advance(from->nivcsw, to.nivcsw, 0),
 	};
 	atomic_store_explicit(&m->window_count, index + 1, memory_order_release);
 }

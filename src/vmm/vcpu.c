@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "vmm/thread_counters.h"
 
 #define KICK_SIGNAL SIGRTMIN
 
@@ -179,7 +180,7 @@ static void run_guest(struct vcpu *v)
 /* The second number is how long this thread was ready to run and did not. */
 static void open_schedstat(struct vcpu *v)
 {
-	int fd = v->m->ops->open(v->m->ops->ctx, "/proc/thread-self/schedstat", O_RDONLY);
+	int fd = v->m->ops->open(v->m->ops->ctx, THREAD_SCHEDSTAT_PATH, O_RDONLY);
 
 	v->schedstat_fd = fd < 0 ? -1 : fd;
 }

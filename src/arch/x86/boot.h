@@ -29,6 +29,7 @@
 #define X86_CR4_OSFXSR       UINT64_C(0x200)
 #define X86_CR4_OSXMMEX      UINT64_C(0x400)
 #define X86_CR4_LA57         UINT64_C(0x1000)
+#define X86_CR4_FSGSBASE     UINT64_C(0x10000)
 #define X86_EFER_LME         UINT64_C(0x100)
 #define X86_EFER_LMA         UINT64_C(0x400)
 #define X86_EFER_NXE         UINT64_C(0x800)
