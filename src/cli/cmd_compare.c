@@ -26,43 +26,114 @@
 /* Lines of the guest's console that are shown when its boots fail. */
 #define TAIL_LINES 12
 
+/* Where the kernel of an arm was found. */
+struct kernel_file {
+	char path[PATH_MAX];
+};
+
 struct context {
 	struct compare_options o;
 	struct comparison c;
-	char kernel_path[ARM_COUNT][PATH_MAX];
+	struct kernel_file *kernels; /* of each arm, group by group */
 	struct results *results;
 };
+
+static size_t first_arm(const struct plan *p, size_t group)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < group; i++) {
+		n += p->groups[i].arm_count;
+	}
+	return n;
+}
+
+/* Which words or which part of a scenario an arm comes from, for messages. */
+static void name_arm(const struct plan_group *g, unsigned int arm, char *buf, size_t len)
+{
+	if (g->name) {
+		snprintf(buf, len, "group %s, arm %s", g->name, g->arms[arm].name);
+	} else {
+		snprintf(buf, len, "--%s", arm_name(arm));
+	}
+}
+
+static int find_kernel(const struct plan_group *g, unsigned int arm, struct kernel_file *ret,
+		       struct err *e)
+{
+	char name[256];
+	int r = cli_find_kernel(g->arms[arm].arm.kernel, ret->path, sizeof(ret->path), e);
+
+	if (r < 0) {
+		name_arm(g, arm, name, sizeof(name));
+		err_prefix(e, "%s", name);
+	}
+	return r;
+}
+
+/* Fills in an arm's hash, or holds the file against it. Earlier arms may be of the same file. */
+static int hash_kernel(const struct context *x, struct plan_arm *a, const char *const *hashes,
+		       size_t i, char **ret, struct err *e)
+{
+	int r = 0;
+
+	/* Hashing a kernel takes seconds on an emulated machine: each file once. */
+	for (size_t k = 0; k < i && !*ret; k++) {
+		if (strcmp(x->kernels[k].path, x->kernels[i].path) == 0) {
+			*ret = strdup(hashes[k]);
+		}
+	}
+	if (!*ret) {
+		r = record_file_sha256(x->kernels[i].path, ret, e);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (*a->sha256 && strcmp(a->sha256, *ret) != 0) {
+		return err_set(e, -EXDEV,
+			       "%s was changed since the comparison began: its SHA-256 is "
+			       "%.16s..., planned was %.16s...",
+			       x->kernels[i].path, *ret, a->sha256);
+	}
+	snprintf(a->sha256, sizeof(a->sha256), "%s", *ret);
+	return 0;
+}
 
 /* Finds the kernels of a plan. Their hashes are filled in, or must be what they are already. */
 static int find_kernels(struct context *x, struct plan *p, struct err *e)
 {
-	_cleanup_free_ char *sha256 = NULL;
+	size_t arms = first_arm(p, p->group_count);
+	char **hashes = calloc(arms, sizeof(char *));
+	size_t i = 0;
+	int r = 0;
 
-	for (int arm = 0; arm < ARM_COUNT; arm++) {
-		struct plan_arm *a = &p->arms[arm];
-		int r = cli_find_kernel(a->arm.kernel, x->kernel_path[arm], PATH_MAX, e);
-
-		if (r < 0) {
-			err_prefix(e, "--%s", arm_name((enum arm_id)arm));
-			return r;
-		}
-		/* Hashing a kernel takes seconds on an emulated machine: each file once. */
-		if (arm == ARM_A || strcmp(x->kernel_path[ARM_A], x->kernel_path[ARM_B]) != 0) {
-			free(TAKE_PTR(sha256));
-			r = record_file_sha256(x->kernel_path[arm], &sha256, e);
-		}
-		if (r < 0) {
-			return r;
-		}
-		if (*a->sha256 && strcmp(a->sha256, sha256) != 0) {
-			return err_set(e, -EXDEV,
-				       "%s was changed since the comparison began: its SHA-256 is "
-				       "%.16s..., planned was %.16s...",
-				       x->kernel_path[arm], sha256, a->sha256);
-		}
-		snprintf(a->sha256, sizeof(a->sha256), "%s", sha256);
+	free(x->kernels);
+	x->kernels = calloc(arms, sizeof(*x->kernels));
+	if (!hashes || !x->kernels) {
+		free(hashes);
+		return err_set(e, -ENOMEM, "out of memory");
 	}
-	return 0;
+	for (size_t g = 0; g < p->group_count; g++) {
+		for (unsigned int arm = 0; r == 0 && arm < p->groups[g].arm_count; arm++, i++) {
+			r = find_kernel(&p->groups[g], arm, &x->kernels[i], e);
+			if (r == 0) {
+				r = hash_kernel(x, &p->groups[g].arms[arm],
+						(const char *const *)hashes, i, &hashes[i], e);
+			}
+		}
+	}
+	for (i = 0; i < arms; i++) {
+		free(hashes[i]);
+	}
+	free(hashes);
+	return r;
+}
+
+static const char *kernel_of_boot(void *ctx, const struct schedule_boot *b)
+{
+	struct context *x = ctx;
+
+	return x->kernels[first_arm(&x->c.plan, b->group) + b->arm].path;
 }
 
 static int make_parents(const char *path, struct err *e)
@@ -223,12 +294,34 @@ static void say_how_to_go_on(const struct context *x)
 		 x->c.done, x->c.plan.boot_count, results_path(x->results));
 }
 
+/* Where the guests of a group fail again and again. What the other groups say is shown. */
+static int end_undecided(const struct context *x)
+{
+	const struct plan *p = &x->c.plan;
+
+	for (size_t i = 0; i < p->group_count; i++) {
+		if (x->c.failed[i] < COMPARE_FAILED_MAX) {
+			continue;
+		}
+		log_error("%s%s%zu boots failed, so the comparison ends here, undecided; its "
+			  "records are in %s",
+			  p->groups[i].name ? p->groups[i].name : "", p->groups[i].name ? ": " : "",
+			  x->c.failed[i], results_path(x->results));
+	}
+	show_console(&x->c);
+	if (p->group_count > 1) {
+		(void)print_report(&x->c, x->o.json, false);
+	}
+	return STATUS_INCONCLUSIVE;
+}
+
 static int boot_all(struct context *x)
 {
 	struct progress progress;
 	struct compare_request req = {
 		.program = x->c.plan.runner ? x->c.plan.runner : SELF,
-		.kernel_path = {x->kernel_path[ARM_A], x->kernel_path[ARM_B]},
+		.kernel_path = kernel_of_boot,
+		.ctx = x,
 		.results = x->results,
 		.progress = &progress,
 	};
@@ -253,16 +346,12 @@ static int boot_all(struct context *x)
 		say_how_to_go_on(x);
 		return STATUS_ENVIRONMENT;
 	case COMPARE_GUEST_FAILED:
-		log_error("%zu boots failed, so the comparison ends here, undecided; its records "
-			  "are in %s",
-			  x->c.failed, results_path(x->results));
-		show_console(&x->c);
-		return STATUS_INCONCLUSIVE;
+		return end_undecided(x);
 	case COMPARE_COMPLETE:
 		break;
 	}
 	log_info("every record is in %s", results_path(x->results));
-	return print_report(&x->c, x->o.json);
+	return print_report(&x->c, x->o.json, false);
 }
 
 /**
@@ -298,6 +387,7 @@ int cmd_compare(int argc, char **argv)
 	if (x) {
 		comparison_fini(&x->c);
 		results_close(x->results);
+		free(x->kernels);
 		free(x);
 	}
 	return status;

@@ -14,9 +14,9 @@
 #include "engine/summary.h"
 #include "report/report.h"
 
-static int write_json(const struct report *rep)
+static int write_json(const struct report_set *set)
 {
-	json_t *root = report_json(rep);
+	json_t *root = report_set_json(set);
 	int r = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
 
 	json_decref(root);
@@ -27,6 +27,7 @@ static int write_json(const struct report *rep)
  * print_report() - write a comparison's report to stdout
  * @c: the comparison
  * @json: as JSON, not as text
+ * @details: as text: a section for each benchmark, also of a scenario
  *
  * Where boots are missing the report is of the ones that are there, and decides nothing: how many
  * they are was not fixed beforehand.
@@ -34,19 +35,20 @@ static int write_json(const struct report *rep)
  * Return: the exit status.
  * Context: main thread.
  */
-int print_report(const struct comparison *c, bool json)
+int print_report(const struct comparison *c, bool json, bool details)
 {
 	_cleanup_(summary_destroy_p) struct summary *s = NULL;
 	struct err e = ERR_INIT;
-	const struct report *rep;
+	const struct report_set *set;
 	int r = summary_create(c, &s, &e);
 
 	if (r < 0) {
 		log_error("%s", e.text);
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
 	}
-	rep = summary_report(s);
-	r = json ? write_json(rep) : report_text(rep, stdout, report_wants_colour(STDOUT_FILENO));
+	set = summary_set(s);
+	r = json ? write_json(set)
+		 : report_set_text(set, stdout, report_wants_colour(STDOUT_FILENO), details);
 	if (r < 0 || fflush(stdout) == EOF || ferror(stdout)) {
 		log_error("stdout: the report cannot be written");
 		return STATUS_ENVIRONMENT;
@@ -56,7 +58,7 @@ int print_report(const struct comparison *c, bool json)
 			 c->done, c->plan.boot_count);
 		return STATUS_INCONCLUSIVE;
 	}
-	return report_exit_status(rep);
+	return report_set_exit_status(set);
 }
 
 /**
@@ -69,14 +71,17 @@ int print_report(const struct comparison *c, bool json)
  */
 int cmd_report(int argc, char **argv)
 {
-	bool json = false;
+	bool json = false, details = false;
 	const struct opt_row rows[] = {
 		{OPT_FLAG, "json", 0, &json, .help = "as JSON"},
+		{OPT_FLAG, "details", 0, &details,
+		 .help = "of a scenario: every benchmark in full, as a comparison of two arms has "
+			 "it"},
 		{OPT_END},
 	};
 	const struct opt_command cmd = {
 		.name = "report",
-		.usage = "[--json] RESULTS",
+		.usage = "[--json|--details] RESULTS",
 		.about = "Prints the report of a comparison from its results file, as 'ringside "
 			 "compare' did. Exit status: as there.",
 		.rows = rows,
@@ -102,7 +107,7 @@ int cmd_report(int argc, char **argv)
 		log_error("%s", e.text);
 		status = STATUS_ENVIRONMENT;
 	} else {
-		status = print_report(&c, json);
+		status = print_report(&c, json, details);
 	}
 	comparison_fini(&c);
 	return status;

@@ -12,9 +12,13 @@
 #include "base/log.h"
 #include "cli/class_detect.h"
 #include "cli/options.h"
+#include "engine/scenario.h"
 #include "samples/class.h"
 
-#define NOT_GIVEN UINT64_MAX
+#define NOT_GIVEN       UINT64_MAX
+
+#define BLOCKS_DEFAULT  12
+#define BATCHES_DEFAULT 30
 
 /*
  * For a boot. Inside QEMU's software processor time is no measure of a hang: its clock leaps ahead
@@ -26,19 +30,27 @@
 /* What QEMU's guest time runs at when instructions are counted and nothing else was asked for. */
 #define ICOUNT_DEFAULT 3
 
-static int check(const struct compare_options *o, struct err *e)
+/* What stands beside --scenario, and what cannot. */
+static int check_scenario(const struct compare_options *o, struct err *e)
 {
-	if (o->resume && !o->a && !o->b && !o->bench) {
-		return o->results ? 0
-				  : err_set(e, -EINVAL,
-					    "--resume: name the file to go on with by "
-					    "--results, or give --a, --b, --bench and "
-					    "--seed again");
+	if (o->a || o->b || o->bench || o->aa) {
+		return err_set(e, -EINVAL,
+			       "--scenario names the arms and benchmarks in its file: leave out "
+			       "--%s",
+			       o->a       ? "a"
+			       : o->b     ? "b"
+			       : o->bench ? "bench"
+					  : "aa");
 	}
+	return 0;
+}
+
+static int check_arms(const struct compare_options *o, struct err *e)
+{
 	if (!o->a) {
 		return err_set(e, -EINVAL,
 			       "--a is missing: the arm to compare with, "
-			       "KERNEL[,append=TEXT]...[,task=KIND]");
+			       "KERNEL[,append=TEXT]...[,task=KIND] (or --scenario FILE)");
 	}
 	if (!o->b && !o->aa) {
 		return err_set(e, -EINVAL,
@@ -54,10 +66,28 @@ static int check(const struct compare_options *o, struct err *e)
 			       "--bench is missing: what to measure, such as "
 			       "syscall,ctxsw");
 	}
-	if (o->icount != NOT_GIVEN && strcmp(o->backend, "kvm") == 0) {
+	return 0;
+}
+
+static int check(const struct compare_options *o, struct err *e)
+{
+	int r;
+
+	if (o->resume && !o->scenario && !o->a && !o->b && !o->bench) {
+		return o->results ? 0
+				  : err_set(e, -EINVAL,
+					    "--resume: name the file to go on with by "
+					    "--results, or give --a, --b, --bench and "
+					    "--seed, or --scenario, again");
+	}
+	r = o->scenario ? check_scenario(o, e) : check_arms(o, e);
+	if (r < 0) {
+		return r;
+	}
+	if (o->icount != NOT_GIVEN && o->backend && strcmp(o->backend, "kvm") == 0) {
 		return err_set(e, -EINVAL, "--icount is QEMU's: it needs --backend qemu");
 	}
-	if (o->resume && !o->results && o->seed == NOT_GIVEN) {
+	if (o->resume && !o->results && o->seed == NOT_GIVEN && !o->scenario) {
 		return err_set(e, -EINVAL,
 			       "--resume: which comparison? Give its --results file or "
 			       "its --seed");
@@ -89,11 +119,15 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		{OPT_STRING, "bench", 0, &o->bench, .arg = "LIST",
 		 .help = "benchmarks or groups of them, separated by commas: syscall, ctxsw, "
 			 "ctxsw.pipe, ctxsw.futex.fsgs, ..."},
+		{OPT_STRING, "scenario", 's', &o->scenario, .arg = "FILE",
+		 .help = "groups of two and more arms, their benchmarks, and what is claimed of "
+			 "them: see ringside-scenario(5). What is given here as well counts "
+			 "instead of what the file says"},
 		{OPT_GROUP, .help = "How much"},
 		{OPT_U64, "blocks", 'n', &o->blocks, .min = 1, .max = SCHEDULE_BLOCKS_MAX,
 		 .arg = "N",
-		 .help = "blocks of four boots, ABBA or BAAB at random; fewer than 6 cannot give a "
-			 "verdict [12]"},
+		 .help = "blocks of four boots, ABBA or BAAB at random (of two for each arm in a "
+			 "scenario); fewer than 6 cannot give a verdict [12]"},
 		{OPT_U64, "batches", 0, &o->batches, .min = 1, .max = PLAN_BATCHES_MAX, .arg = "N",
 		 .help = "batches of a benchmark in each boot [30]"},
 		{OPT_U64, "seed", 0, &o->seed, .max = PLAN_SEED_MAX, .arg = "N",
@@ -122,7 +156,8 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 	};
 	const struct opt_command cmd = {
 		.name = "compare",
-		.usage = "--a ARM --b ARM --bench LIST [OPTION]...",
+		.usage = "--a ARM --b ARM --bench LIST [OPTION]...\n"
+			 "       ringside compare --scenario FILE [OPTION]...",
 		.about = "Boots two arms alternately, many times, each boot one sample, and says "
 			 "which one is faster, by how much, and how sure that is.\n"
 			 "Exit status: 0 B is better or equivalent, 1 B is worse, 2 usage, "
@@ -133,12 +168,11 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 	int r;
 
 	*o = (struct compare_options){
-		.blocks = 12,
-		.batches = 30,
+		.blocks = NOT_GIVEN,
+		.batches = NOT_GIVEN,
 		.seed = NOT_GIVEN,
 		.icount = NOT_GIVEN,
 		.timeout_ns = NOT_GIVEN,
-		.backend = "auto",
 	};
 	r = opt_parse(&cmd, argc, argv, &rest, e);
 	return r ? r : check(o, e);
@@ -153,12 +187,32 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
  */
 bool compare_options_has_plan(const struct compare_options *o)
 {
-	return o->a != NULL;
+	return o->a != NULL || o->scenario != NULL;
 }
 
 static bool class_is_emulated(enum exec_class class)
 {
 	return class == EXEC_TCG || class == EXEC_ICOUNT;
+}
+
+/* The options as they count: with what the scenario says where nothing was given. */
+static void merge(struct compare_options *o, const struct scenario *s)
+{
+	if (!o->backend) {
+		o->backend = s->backend ? s->backend : "auto";
+	}
+	if (o->icount == NOT_GIVEN && s->has_icount && strcmp(o->backend, "kvm") != 0) {
+		o->icount = s->icount;
+	}
+	if (o->batches == NOT_GIVEN) {
+		o->batches = s->has_batches ? s->batches : BATCHES_DEFAULT;
+	}
+	if (o->seed == NOT_GIVEN && s->has_seed) {
+		o->seed = s->seed;
+	}
+	if (o->timeout_ns == NOT_GIVEN && s->has_timeout) {
+		o->timeout_ns = s->timeout_ns;
+	}
 }
 
 /* Decides for "auto", and refuses a KVM that cannot boot a kernel before 48 boots fail on it. */
@@ -214,48 +268,109 @@ static int choose_seed(const struct compare_options *o, uint64_t *ret, struct er
 	return 0;
 }
 
+/* The one group without a name that --a and --b make. */
+static int words_to_group(const struct compare_options *o, struct plan *p, struct err *e)
+{
+	struct plan_group *g = calloc(1, sizeof(*g));
+	int r;
+
+	if (!g) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	p->groups = g;
+	p->group_count = 1;
+	g->arms = calloc(2, sizeof(*g->arms));
+	if (!g->arms) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	g->arm_count = 2;
+	r = arm_parse("--a", o->a, &g->arms[ARM_A].arm, e);
+	if (r == 0) {
+		r = arm_parse(o->aa ? "--a" : "--b", o->aa ? o->a : o->b, &g->arms[ARM_B].arm, e);
+	}
+	if (r == 0) {
+		r = benchmarks_parse(o->bench, &g->benches, e);
+		if (r < 0) {
+			err_prefix(e, "--bench");
+		}
+	}
+	return r;
+}
+
+/* What is compared: the groups, from the file or from the words. */
+static int make_groups(struct compare_options *o, struct plan *p, struct scenario *s, struct err *e)
+{
+	int r;
+
+	if (!o->scenario) {
+		merge(o, s);
+		r = words_to_group(o, p, e);
+	} else {
+		r = scenario_read(o->scenario, s, e);
+		if (r == 0) {
+			merge(o, s);
+			p->title = TAKE_PTR(s->title);
+			p->groups = TAKE_PTR(s->groups);
+			p->group_count = s->group_count;
+			s->group_count = 0;
+		}
+	}
+	for (size_t i = 0; r == 0 && i < p->group_count; i++) {
+		struct plan_group *g = &p->groups[i];
+
+		if (o->blocks != NOT_GIVEN) {
+			g->blocks = (unsigned int)o->blocks;
+		} else if (g->blocks == 0) {
+			g->blocks = BLOCKS_DEFAULT;
+		}
+	}
+	return r;
+}
+
+static int fill_plan(struct compare_options *o, struct plan *p, struct scenario *s, struct err *e)
+{
+	int r = make_groups(o, p, s, e);
+
+	if (r < 0) {
+		return r;
+	}
+	p->timeout_ns = o->timeout_ns == NOT_GIVEN ? TIMEOUT_NS : o->timeout_ns;
+	p->aa = o->aa;
+	p->batches = (unsigned int)o->batches;
+	p->warmup = PLAN_WARMUP;
+	r = choose_seed(o, &p->seed, e);
+	if (r == 0) {
+		r = choose_backend(o, p, e);
+	}
+	if (r < 0) {
+		return r;
+	}
+	p->ringside_version = strdup(RINGSIDE_VERSION);
+	p->runner = o->runner ? strdup(o->runner) : NULL;
+	if (!p->ringside_version || !p->backend || (o->runner && !p->runner)) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	return plan_make_schedule(p, e);
+}
+
 /**
  * compare_options_plan() - make the plan, but for the kernels' hashes
- * @o: parsed options that have one
+ * @options: parsed options that have one
  * @ret: set on success; end it with plan_fini()
  * @e: set on failure
  *
- * Return: 0; -EINVAL for arms and benchmarks that are wrong; -ENODEV when the backend cannot be
- * had; -ENOMEM; the errno of getrandom(2).
+ * Return: 0; -EINVAL for arms, benchmarks and scenarios that are wrong; -ENODEV when the backend
+ * cannot be had; -ENOMEM; the errno of reading a scenario or of getrandom(2).
  * Context: main thread; may measure this machine, which takes some ten milliseconds.
  */
-int compare_options_plan(const struct compare_options *o, struct plan *ret, struct err *e)
+int compare_options_plan(const struct compare_options *options, struct plan *ret, struct err *e)
 {
-	struct plan p = {
-		.timeout_ns = o->timeout_ns == NOT_GIVEN ? TIMEOUT_NS : o->timeout_ns,
-		.aa = o->aa,
-		.blocks = (unsigned int)o->blocks,
-		.batches = (unsigned int)o->batches,
-		.warmup = PLAN_WARMUP,
-		.boot_count = (size_t)o->blocks * SCHEDULE_BLOCK_BOOTS,
-	};
-	int r = arm_parse("--a", o->a, &p.arms[ARM_A].arm, e);
+	struct compare_options o = *options;
+	struct scenario s = {0};
+	struct plan p = {0};
+	int r = fill_plan(&o, &p, &s, e);
 
-	if (r == 0) {
-		r = arm_parse(o->aa ? "--a" : "--b", o->aa ? o->a : o->b, &p.arms[ARM_B].arm, e);
-	}
-	if (r == 0) {
-		r = benchmarks_parse(o->bench, &p.benches, e);
-	}
-	if (r == 0) {
-		r = choose_seed(o, &p.seed, e);
-	}
-	if (r == 0) {
-		r = choose_backend(o, &p, e);
-	}
-	if (r == 0) {
-		p.ringside_version = strdup(RINGSIDE_VERSION);
-		p.runner = o->runner ? strdup(o->runner) : NULL;
-		if (!p.ringside_version || !p.backend || (o->runner && !p.runner) ||
-		    schedule_make(p.seed, p.blocks, &p.boots) < 0) {
-			r = err_set(e, -ENOMEM, "out of memory");
-		}
-	}
+	scenario_fini(&s);
 	if (r < 0) {
 		plan_fini(&p);
 		return r;

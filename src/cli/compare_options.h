@@ -12,6 +12,7 @@
 
 struct compare_options {
 	const char *a, *b, *bench;
+	const char *scenario;
 	bool aa;
 	uint64_t blocks, batches, seed, icount, timeout_ns;
 	const char *backend;

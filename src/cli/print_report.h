@@ -7,6 +7,6 @@
 
 #include "engine/comparison.h"
 
-int print_report(const struct comparison *c, bool json);
+int print_report(const struct comparison *c, bool json, bool details);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,10 +80,9 @@ int benchmarks_parse(const char *list, benchmark_set *ret, struct err *e)
 			found |= selects(p, len, names[i]) ? benchmark_bit(i) : 0;
 		}
 		if (!found) {
-			return err_set(
-				e, -EINVAL,
-				"--bench: '%.*s' is no benchmark and no group; there are: %s",
-				(int)len, p, all_names(buf, sizeof(buf)));
+			return err_set(e, -EINVAL,
+				       "'%.*s' is no benchmark and no group; there are: %s",
+				       (int)len, p, all_names(buf, sizeof(buf)));
 		}
 		set |= found;
 		p += len;

@@ -3,6 +3,7 @@
 #ifndef ENGINE_BENCHMARKS_H
 #define ENGINE_BENCHMARKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,11 @@ typedef uint64_t benchmark_set;
 static inline benchmark_set benchmark_bit(size_t i)
 {
 	return (benchmark_set)1 << i;
+}
+
+static inline bool benchmark_in(benchmark_set set, size_t i)
+{
+	return (set & benchmark_bit(i)) != 0;
 }
 
 size_t benchmark_count(void);

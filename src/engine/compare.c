@@ -39,7 +39,7 @@ static int make_job(const struct plan *p, const struct schedule_boot *b, char **
 				.batches = p->batches,
 				.warmup = p->warmup,
 				.calltime = true,
-				.nopti = p->arms[b->arm].arm.task == ARM_TASK_NOPTI,
+				.nopti = plan_boot_arm(p, b)->arm.task == ARM_TASK_NOPTI,
 				.seed = b->seed,
 			},
 	};
@@ -47,7 +47,7 @@ static int make_job(const struct plan *p, const struct schedule_boot *b, char **
 	int len;
 
 	for (size_t i = 0; i < benchmark_count(); i++) {
-		if (p->benches & benchmark_bit(i)) {
+		if (benchmark_in(plan_boot_group(p, b)->benches, i)) {
 			names[n++] = benchmark_name(i);
 		}
 	}
@@ -68,6 +68,7 @@ static int boot_once(const struct comparison *c, const struct compare_request *r
 		     const struct schedule_boot *b, struct spawn_result *ret, struct err *e)
 {
 	const struct plan *p = &c->plan;
+	const struct plan_arm *arm = plan_boot_arm(p, b);
 	char timeout[32], icount[16], record_fd[8], job_path[32];
 	_cleanup_free_ char *job = NULL;
 	const char *argv[24];
@@ -91,12 +92,12 @@ static int boot_once(const struct comparison *c, const struct compare_request *r
 	argv[n++] = "ringside";
 	argv[n++] = "run";
 	argv[n++] = "--kernel";
-	argv[n++] = req->kernel_path[b->arm];
+	argv[n++] = req->kernel_path(req->ctx, b);
 	argv[n++] = "--kernel-sha256";
-	argv[n++] = p->arms[b->arm].sha256;
-	if (*p->arms[b->arm].arm.append) {
+	argv[n++] = arm->sha256;
+	if (*arm->arm.append) {
 		argv[n++] = "--append";
-		argv[n++] = p->arms[b->arm].arm.append;
+		argv[n++] = arm->arm.append;
 	}
 	argv[n++] = "--backend";
 	argv[n++] = p->backend;
@@ -125,8 +126,8 @@ static int splice(const struct schedule_boot *b, size_t slot, const char *record
 	if (len < 2 || record[0] != '{' || memchr(record, '\n', len) || memchr(record, '\0', len)) {
 		return err_set(e, -EBADMSG, "it is not one line of JSON");
 	}
-	if (asprintf(ret, "{\"slot\":%zu,\"block\":%u,\"arm\":\"%s\",%.*s", slot, b->block,
-		     arm_name(b->arm), (int)(len - 1), record + 1) < 0) {
+	if (asprintf(ret, "{\"slot\":%zu,\"group\":%u,\"block\":%u,\"arm\":\"%s\",%.*s", slot,
+		     b->group, b->block, arm_name(b->arm), (int)(len - 1), record + 1) < 0) {
 		*ret = NULL;
 		return err_set(e, -ENOMEM, "out of memory");
 	}
@@ -221,8 +222,16 @@ static int take_record(struct comparison *c, struct results *results, size_t slo
 
 static void say_boot(const struct comparison *c, size_t slot, char *buf, size_t len)
 {
-	snprintf(buf, len, "block %u of %u, arm %c", c->plan.boots[slot].block + 1, c->plan.blocks,
-		 c->plan.boots[slot].arm == ARM_A ? 'A' : 'B');
+	const struct schedule_boot *b = &c->plan.boots[slot];
+	const struct plan_group *g = plan_boot_group(&c->plan, b);
+
+	snprintf(buf, len, "%s%sblock %u of %u, arm %c", g->name ? g->name : "",
+		 g->name ? ", " : "", b->block + 1, g->blocks, arm_letter(b->arm));
+}
+
+static bool has_failed(const struct comparison *c, size_t group)
+{
+	return c->failed[group] >= COMPARE_FAILED_MAX;
 }
 
 /* Boots the slots that are not recorded yet, until something ends it. */
@@ -231,14 +240,10 @@ static int run_slots(struct comparison *c, const struct compare_request *req,
 {
 	for (size_t slot = 0; slot < c->plan.boot_count; slot++) {
 		struct spawn_result res;
-		char what[48];
+		char what[PROGRESS_WHAT_MAX];
 		int r;
 
-		if (c->failed >= COMPARE_FAILED_MAX) {
-			*ret_end = COMPARE_GUEST_FAILED;
-			return 0;
-		}
-		if (c->boots[slot]) {
+		if (c->boots[slot] || has_failed(c, c->plan.boots[slot].group)) {
 			continue;
 		}
 		say_boot(c, slot, what, sizeof(what));
@@ -273,7 +278,10 @@ static int run_slots(struct comparison *c, const struct compare_request *req,
 		}
 		log_warn("boot %zu (%s) failed: %s", slot + 1, what, c->last_why);
 	}
-	*ret_end = c->failed >= COMPARE_FAILED_MAX ? COMPARE_GUEST_FAILED : COMPARE_COMPLETE;
+	*ret_end = COMPARE_COMPLETE;
+	for (size_t group = 0; group < c->plan.group_count; group++) {
+		*ret_end = has_failed(c, group) ? COMPARE_GUEST_FAILED : *ret_end;
+	}
 	progress_clear(req->progress);
 	return 0;
 }

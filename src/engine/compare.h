@@ -10,14 +10,16 @@
 #include "samples/results.h"
 
 /*
- * So many boots whose guest fails end a comparison: their blocks are lost, and what fails that
- * often will fail on. The number is fixed beforehand, as the number of boots is.
+ * So many boots whose guest fails end a group: their blocks are lost, and what fails that often
+ * will fail on. The other groups go on. The number is fixed beforehand, as the number of boots is.
  */
 #define COMPARE_FAILED_MAX 3u
 
 struct compare_request {
 	const char *program; /* called as PROGRAM run ... */
-	const char *kernel_path[ARM_COUNT];
+	/* The file of the kernel that a boot of the plan boots. */
+	const char *(*kernel_path)(void *ctx, const struct schedule_boot *b);
+	void *ctx;
 	struct results *results; /* the plan is in it already */
 	struct progress *progress;
 };
@@ -25,7 +27,7 @@ struct compare_request {
 enum compare_end {
 	COMPARE_COMPLETE,     /* every boot of the plan is recorded */
 	COMPARE_INTERRUPTED,  /* by a signal to us */
-	COMPARE_GUEST_FAILED, /* COMPARE_FAILED_MAX boots have failed */
+	COMPARE_GUEST_FAILED, /* COMPARE_FAILED_MAX boots of a group have failed */
 	COMPARE_NO_BOOT,      /* the machine failed a boot; the error says how */
 };
 

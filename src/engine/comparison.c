@@ -24,14 +24,17 @@
 int comparison_set_plan(struct comparison *c, struct plan *take, struct err *e)
 {
 	struct boot_record **boots = calloc(take->boot_count, sizeof(struct boot_record *));
+	size_t *failed = calloc(take->group_count, sizeof(*failed));
 	char *text = NULL;
-	int r = boots ? plan_line(take, &text, e) : err_set(e, -ENOMEM, "out of memory");
+	int r = boots && failed ? plan_line(take, &text, e) : err_set(e, -ENOMEM, "out of memory");
 
 	if (r < 0) {
 		free(boots);
+		free(failed);
 		return r;
 	}
 	c->boots = boots;
+	c->failed = failed;
 	c->plan_text = text;
 	c->plan = *take;
 	*take = (struct plan){0};
@@ -57,7 +60,7 @@ static bool is_our_failure(const char *kind)
 /**
  * comparison_judge() - what a boot's record is good for
  * @c: the comparison
- * @r: the record
+ * @r: the record, of one of its boots
  * @ret_why: set, one sentence for people; empty for a whole boot
  * @len: size of @ret_why
  *
@@ -90,7 +93,7 @@ enum boot_use comparison_judge(const struct comparison *c, const struct boot_rec
 	for (size_t i = 0; i < benchmark_count(); i++) {
 		const struct boot_bench *b = boot_record_find(r, benchmark_name(i));
 
-		if (!(c->plan.benches & benchmark_bit(i))) {
+		if (!benchmark_in(c->plan.groups[r->group].benches, i)) {
 			continue;
 		}
 		if (!b || b->error) {
@@ -117,11 +120,13 @@ static int check_alike(const struct comparison *c, const struct boot_record *r, 
 	const struct boot_record *first = c->first;
 	char ticks[2][24];
 
-	if (*r->kernel_sha256 && strcmp(r->kernel_sha256, c->plan.arms[b->arm].sha256) != 0) {
+	if (*r->kernel_sha256 &&
+	    strcmp(r->kernel_sha256, plan_boot_arm(&c->plan, b)->sha256) != 0) {
 		return err_set(e, -EXDEV,
 			       "it booted the kernel %.16s..., arm %s is %.16s...: the "
 			       "file was changed",
-			       r->kernel_sha256, arm_name(b->arm), c->plan.arms[b->arm].sha256);
+			       r->kernel_sha256, arm_name(b->arm),
+			       plan_boot_arm(&c->plan, b)->sha256);
 	}
 	if (!first || !r->has_class) {
 		return 0;
@@ -155,9 +160,9 @@ static int add_boot(struct comparison *c, const char *text, size_t len, struct e
 		return err_set(e, -EBADMSG, "boot %" PRId64 " is not in the plan", r->slot);
 	}
 	b = &c->plan.boots[r->slot];
-	if (r->block != b->block || r->arm != *arm_name(b->arm)) {
+	if (r->group != b->group || r->block != b->block || r->arm != *arm_name(b->arm)) {
 		return err_set(e, -EBADMSG,
-			       "boot %" PRId64 " is not of the block and arm that the "
+			       "boot %" PRId64 " is not of the group, block and arm that the "
 			       "plan says",
 			       r->slot);
 	}
@@ -174,7 +179,7 @@ static int add_boot(struct comparison *c, const char *text, size_t len, struct e
 		return code;
 	}
 	c->done++;
-	c->failed += use == BOOT_FAILED;
+	c->failed[b->group] += use == BOOT_FAILED;
 	if (!c->first && r->has_class) {
 		c->first = r;
 	}
@@ -257,6 +262,7 @@ void comparison_fini(struct comparison *c)
 		boot_record_destroy(c->boots[i]);
 	}
 	free(c->boots);
+	free(c->failed);
 	free(c->plan_text);
 	plan_fini(&c->plan);
 	*c = (struct comparison){0};

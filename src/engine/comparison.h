@@ -29,7 +29,7 @@ struct comparison {
 	char *plan_text;            /* the line it is written as; NULL while there is no plan */
 	struct boot_record **boots; /* plan.boot_count; NULL: not recorded, to be done */
 	size_t done;                /* recorded boots */
-	size_t failed;              /* of these, the ones whose guest did not give every number */
+	size_t *failed; /* a group: of these, the ones whose guest did not give every number */
 	const struct boot_record *first;   /* the first with a class: the others must be alike */
 	enum boot_use last_use;            /* of the boot that was added last */
 	char last_why[COMPARISON_WHY_MAX]; /* and why, when it is not whole */

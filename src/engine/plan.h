@@ -4,6 +4,9 @@
  * first boot. It is line 1 of the results file, and two runs are of one comparison exactly when
  * their plan lines are equal. Nothing that varies between equal comparisons (where the results are
  * kept, when they ran) is part of it.
+ *
+ * A plan is a list of groups, and a group a list of arms that are compared with its first one. What
+ * "--a ARM --b ARM" makes is a plan of one group without a name, of two arms.
  */
 #ifndef ENGINE_PLAN_H
 #define ENGINE_PLAN_H
@@ -17,35 +20,54 @@
 #include "engine/arm.h"
 #include "engine/benchmarks.h"
 #include "engine/schedule.h"
+#include "samples/claim.h"
 
 #define PLAN_SHA256_HEX  64
 #define PLAN_SEED_MAX    INT64_MAX /* JSON integers are signed */
 #define PLAN_BATCHES_MAX 10000u
 #define PLAN_WARMUP      3u
 #define PLAN_NO_ICOUNT   (-1)
+#define PLAN_CLAIMS_MAX  64u /* of a group */
 
 struct plan_arm {
+	char *name; /* what a scenario calls it, or NULL */
 	struct arm arm;
 	char sha256[PLAN_SHA256_HEX + 1]; /* of the kernel's file */
 };
 
+struct plan_group {
+	char *name; /* NULL for the one group of --a and --b */
+	unsigned int blocks;
+	benchmark_set benches;
+	size_t arm_count; /* 2 to SCHEDULE_ARMS_MAX; the first is the baseline */
+	struct plan_arm *arms;
+	size_t claim_count;
+	struct claim *claims;
+};
+
 struct plan {
 	char *ringside_version;
+	char *title;         /* of a scenario, or NULL */
 	char *runner;        /* the program that boots, or NULL for ringside itself */
 	char *backend;       /* "kvm" or "qemu" */
 	int icount;          /* shift, or PLAN_NO_ICOUNT */
 	uint64_t timeout_ns; /* of one boot */
 	bool aa;             /* both arms are the same on purpose */
 	uint64_t seed;
-	unsigned int blocks;
 	unsigned int batches; /* a benchmark and boot */
 	unsigned int warmup;  /* batches before them */
-	benchmark_set benches;
-	struct plan_arm arms[ARM_COUNT];
+	size_t group_count;
+	struct plan_group *groups;
+
+	/* What plan_make_schedule() draws from the above. */
 	size_t boot_count;
 	struct schedule_boot *boots;
 };
 
+int plan_make_schedule(struct plan *p, struct err *e) __must_check;
+size_t plan_first_boot(const struct plan *p, size_t group);
+const struct plan_arm *plan_boot_arm(const struct plan *p, const struct schedule_boot *b);
+const struct plan_group *plan_boot_group(const struct plan *p, const struct schedule_boot *b);
 int plan_parse(const char *line, size_t len, struct plan *ret, struct err *e) __must_check;
 int plan_line(const struct plan *p, char **ret, struct err *e) __must_check;
 int plan_check_same(const char *wanted, const char *found, struct err *e) __must_check;

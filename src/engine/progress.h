@@ -13,16 +13,18 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
+#define PROGRESS_WHAT_MAX 96
+
 struct progress {
 	int fd;
 	bool tty;
 	const struct clock_ops *clock;
-	size_t total, done; /* boots; done counts the ones of earlier runs too */
-	size_t timed;       /* boots that this run has seen whole */
-	uint64_t timed_ns;  /* and what they took */
-	uint64_t begun_ns;  /* when the current boot began */
-	uint64_t last_ns;   /* when something was last written; 0: never */
-	char what[64];      /* the current boot */
+	size_t total, done;           /* boots; done counts the ones of earlier runs too */
+	size_t timed;                 /* boots that this run has seen whole */
+	uint64_t timed_ns;            /* and what they took */
+	uint64_t begun_ns;            /* when the current boot began */
+	uint64_t last_ns;             /* when something was last written; 0: never */
+	char what[PROGRESS_WHAT_MAX]; /* the current boot */
 };
 
 void progress_init(struct progress *p, int fd, bool tty, size_t total, size_t done,

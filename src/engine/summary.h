@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From the boots of a comparison to its report: one value a boot and benchmark, the blocks that are
- * complete, the batches that were left out. It depends on the plan and the records alone, so that a
- * comparison that was interrupted and resumed reports the same as one that was not.
+ * complete, the batches that were left out; one report for each arm that is compared with the
+ * baseline of its group, and the rows that the plan's claims are held against. It depends on the
+ * results file alone, so that a comparison that was interrupted and resumed reports the same as one
+ * that was not.
  */
 #ifndef ENGINE_SUMMARY_H
 #define ENGINE_SUMMARY_H
@@ -18,6 +20,6 @@ int summary_create(const struct comparison *c, struct summary **ret, struct err 
 void summary_destroy(struct summary *s);
 DEFINE_CLEANUP(struct summary *, summary_destroy)
 
-const struct report *summary_report(const struct summary *s);
+const struct report_set *summary_set(const struct summary *s);
 
 #endif

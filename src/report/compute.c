@@ -5,20 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/**
- * report_compute() - compute every benchmark's result
- * @r: filled by the engine; the results in it are set
- * @e: why it failed
- *
- * A report that was computed is done with report_fini(). After a failure it needs none.
- *
- * Return: 0, or an error of stats_compare(), with the benchmark's name in the text.
- */
-int report_compute(struct report *r, struct err *e)
+static int compute_one(const struct report *r, struct stats_comparison *ret, struct err *e)
 {
-	_cleanup_free_ struct stats_comparison *family = NULL;
 	struct stats_options opt = STATS_OPTIONS_INIT;
-	int ret;
 
 	opt.seed = r->seed;
 	opt.margin_abs = r->margin_abs;
@@ -26,33 +15,80 @@ int report_compute(struct report *r, struct err *e)
 	opt.judges_speed = exec_class_judges_speed(r->class);
 	opt.deterministic = r->class == EXEC_ICOUNT;
 	opt.same_arm = r->same_arm;
-	family = calloc(r->n_benches + 1, sizeof(*family));
-	if (!family) {
-		return err_set(e, -ENOMEM, "out of memory");
-	}
 	for (size_t i = 0; i < r->n_benches; i++) {
 		const struct report_bench *b = &r->benches[i];
+		int ret_code = stats_compare(b->blocks, b->n_blocks, &opt, &ret[i]);
 
-		ret = stats_compare(b->blocks, b->n_blocks, &opt, &family[i]);
-		if (ret < 0) {
-			err_set(e, ret, "%s: %s", b->name, stats_error_text(ret));
-			goto fail;
+		if (ret_code < 0) {
+			return err_set(e, ret_code, "%s: %s", b->name, stats_error_text(ret_code));
 		}
 	}
-	ret = stats_compare_family(family, r->n_benches);
-	if (ret < 0) {
-		err_set(e, ret, "%s", stats_error_text(ret));
-		goto fail;
+	return 0;
+}
+
+/**
+ * report_compute_family() - compute every benchmark's result of several comparisons
+ * @family: reports that were filled by the engine; the results in them are set. Their p-values are
+ *          adjusted for the number of benchmarks in all of them together
+ * @n: how many reports
+ * @e: why it failed
+ *
+ * A report that was computed is done with report_fini(). After a failure it needs none.
+ *
+ * Return: 0, or an error of stats_compare(), with the benchmark's name in the text.
+ */
+int report_compute_family(struct report *const *family, size_t n, struct err *e)
+{
+	_cleanup_free_ struct stats_comparison *all = NULL;
+	size_t count = 0, at = 0, with_p = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		count += family[i]->n_benches;
 	}
-	for (size_t i = 0; i < r->n_benches; i++) {
-		r->benches[i].result = family[i];
+	all = calloc(count + 1, sizeof(*all));
+	if (!all) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		ret = compute_one(family[i], &all[at], e);
+		at += family[i]->n_benches;
+	}
+	if (ret == 0) {
+		ret = stats_compare_family(all, count);
+		if (ret < 0) {
+			err_set(e, ret, "%s", stats_error_text(ret));
+		}
+	}
+	if (ret < 0) {
+		for (size_t i = 0; i < count; i++) {
+			stats_comparison_fini(&all[i]);
+		}
+		return ret;
+	}
+	for (size_t i = 0; i < count; i++) {
+		with_p += all[i].blocks > 0;
+	}
+	at = 0;
+	for (size_t i = 0; i < n; i++) {
+		family[i]->family = with_p;
+		for (size_t k = 0; k < family[i]->n_benches; k++) {
+			family[i]->benches[k].result = all[at++];
+		}
 	}
 	return 0;
-fail:
-	for (size_t i = 0; i < r->n_benches; i++) {
-		stats_comparison_fini(&family[i]);
-	}
-	return ret;
+}
+
+/**
+ * report_compute() - the same for one comparison by itself
+ * @r: filled by the engine; the results in it are set
+ * @e: why it failed
+ *
+ * Return: as report_compute_family().
+ */
+int report_compute(struct report *r, struct err *e)
+{
+	return report_compute_family(&r, 1, e);
 }
 
 /**

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report of one comparison. The engine fills a struct report from the records (everything
- * above "computed"), calls report_compute() once, and hands it to any renderer. All strings and
- * arrays that the engine puts in stay the engine's; only the results inside are the report's, and
- * report_fini() frees them.
+ * The report of one comparison of two arms. The engine fills a struct report from the records
+ * (everything above "computed"), calls report_compute() once, and hands it to any renderer. All
+ *strings and arrays that the engine puts in stay the engine's; only the results inside are the
+ *report's, and report_fini() frees them.
  *
  *	struct report r = REPORT_INIT;
  *	... fill r ...
@@ -11,6 +11,8 @@
  *	ret = report_text(&r, stdout, report_wants_colour(STDOUT_FILENO));
  *	status = report_exit_status(&r);
  *	report_fini(&r);
+ *
+ * A scenario makes several of them, a struct report_set, with rows for what others have claimed.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -23,12 +25,14 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "samples/boot_record.h"
+#include "samples/claim.h"
 #include "samples/class.h"
 #include "stats/compare.h"
 
 #define REPORT_SCHEMA_VERSION 1
 
 struct report_arm {
+	char letter;                /* 'A', 'B', ...; 0: by its place */
 	const char *label;          /* what people call it: "fsgsbase" */
 	const char *kernel;         /* as given: a path or a name */
 	const char *kernel_version; /* NULL if unknown */
@@ -62,6 +66,7 @@ struct report_bench {
 
 struct report {
 	const char *title; /* NULL: made from the labels */
+	const char *group; /* of a scenario, or NULL */
 	const char *ringside_version;
 	struct report_arm arms[2]; /* A, B */
 	bool same_image;           /* one kernel file for both, told apart by parameters only */
@@ -79,6 +84,38 @@ struct report {
 	double margin_rel;
 	struct report_bench *benches; /* the array is the engine's */
 	size_t n_benches;
+
+	/* computed */
+	size_t family; /* the benchmarks over which p-values are adjusted */
+};
+
+/* What a change can save at best on this host, from the costs of what it trades. */
+struct report_floor {
+	const char *id;
+	const char *unit;    /* NULL: there is no floor */
+	const char *formula; /* or NULL */
+	const char *reason;  /* why there is none */
+	double value, low, high;
+};
+
+/* A claim and what was measured of it. */
+struct report_claim {
+	const struct claim *claim;
+	const char *group;
+	const struct report *report;      /* the comparison that it is held against */
+	const struct report_bench *bench; /* its row there; NULL: there is none */
+	const char *why;                  /* there is none */
+	struct report_floor floor;
+};
+
+/* All comparisons of one results file, which are of one machine. */
+struct report_set {
+	const char *title;             /* of the scenario; NULL: a plain comparison of two arms */
+	struct report *const *reports; /* computed; group by group */
+	size_t n_reports;              /* 1 or more */
+	struct report_claim *claims;   /* group by group */
+	size_t n_claims;
+	size_t boots_planned, boots_recorded;
 };
 
 #define REPORT_INIT                                     \
@@ -87,11 +124,17 @@ struct report {
 	}
 
 int report_compute(struct report *r, struct err *e) __must_check;
+int report_compute_family(struct report *const *family, size_t n, struct err *e) __must_check;
 void report_fini(struct report *r);
 int report_exit_status(const struct report *r);
 
 bool report_wants_colour(int fd);
 int report_text(const struct report *r, FILE *out, bool colour) __must_check;
 json_t *report_json(const struct report *r);
+
+bool report_set_is_plain(const struct report_set *s);
+int report_set_exit_status(const struct report_set *s);
+int report_set_text(const struct report_set *s, FILE *out, bool colour, bool details) __must_check;
+json_t *report_set_json(const struct report_set *s);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "report/report.h"
 
+#define REPORT_COLUMNS      80 /* of a text */
 #define REPORT_NUMBER_MAX   32
 #define REPORT_SENTENCE_MAX 768
 
@@ -18,8 +19,18 @@ struct report_number report_p(double p);
 int report_decimals(double resolution, int least, int most);
 int report_bench_decimals(const struct report_bench *b);
 double report_percent_of_a(const struct report_bench *b, double x);
-size_t report_family(const struct report *r);
+const char *report_reading(enum exec_class class);
+char report_letter(const struct report *r, int side);
 size_t report_boots(const struct report_bench *b);
+
+/* Pieces of the text that several pages are made of. */
+void report_wrap(FILE *out, size_t at, size_t indent, const char *text);
+void report_line(FILE *out, const char *label, const char *text);
+void report_put_arm(FILE *out, const struct report *r, int arm);
+void report_put_machine(FILE *out, const struct report *r);
+void report_put_margin(FILE *out, const struct report *r);
+void report_put_bench(FILE *out, const struct report *r, const struct report_bench *b, bool colour);
+void report_put_table(FILE *out, const struct report *r, bool colour);
 void report_sentence(const struct report *r, const struct report_bench *b, char *ret, size_t len);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "report/report_priv.h"
 
-#define COLUMNS   80
+#define COLUMNS   REPORT_COLUMNS
 #define LABEL     22 /* of a line in a section */
 #define CELL      28 /* of an arm in a section */
 #define NAME      20 /* in the table; a longer one has a line of its own */
@@ -65,8 +65,16 @@ static void put_clean(FILE *out, const char *s, size_t len)
 	}
 }
 
-/* Words from column @at on, over as many lines as it takes, the later ones indented. */
-static void wrap(FILE *out, size_t at, size_t indent, const char *text)
+/**
+ * report_wrap() - words over as many lines as it takes
+ * @out: where to
+ * @at: the column that the first one begins at
+ * @indent: of the later lines
+ * @text: the words; what would move the cursor becomes '?'
+ *
+ * Context: any thread that owns @out.
+ */
+void report_wrap(FILE *out, size_t at, size_t indent, const char *text)
 {
 	bool first = true;
 
@@ -93,18 +101,35 @@ static void wrap(FILE *out, size_t at, size_t indent, const char *text)
 	fputc('\n', out);
 }
 
-static void line(FILE *out, const char *label, const char *text)
+/**
+ * report_line() - a line of a report's head
+ * @out: where to
+ * @label: what it is, of at most eight letters
+ * @text: what it says
+ *
+ * Context: any thread that owns @out.
+ */
+void report_line(FILE *out, const char *label, const char *text)
 {
-	wrap(out, (size_t)fprintf(out, "  %-*s", 9, label), 11, text);
+	report_wrap(out, (size_t)fprintf(out, "  %-*s", 9, label), 11, text);
 }
 
-static void put_arm(FILE *out, const struct report *r, int arm)
+/**
+ * report_put_arm() - what an arm boots
+ * @out: where to
+ * @r: the report
+ * @arm: STATS_A or STATS_B
+ *
+ * Context: any thread that owns @out.
+ */
+void report_put_arm(FILE *out, const struct report *r, int arm)
 {
 	const struct report_arm *a = &r->arms[arm];
+	char letter[2] = {report_letter(r, arm), '\0'};
 	char text[ERR_TEXT_MAX];
 	int at;
 
-	line(out, arm == STATS_A ? "A" : "B", a->label);
+	report_line(out, letter, a->label);
 	at = snprintf(text, sizeof(text), "kernel %.300s", a->kernel);
 	if (a->kernel_version) {
 		at += snprintf(text + at, sizeof(text) - (size_t)at, ", %.100s", a->kernel_version);
@@ -120,38 +145,40 @@ static void put_arm(FILE *out, const struct report *r, int arm)
 	if (a->task) {
 		snprintf(text + at, sizeof(text) - (size_t)at, ", task %s", a->task);
 	}
-	line(out, "", text);
+	report_line(out, "", text);
 }
 
-static void put_head(FILE *out, const struct report *r)
+static void put_kind(FILE *out, const struct report *r)
+{
+	report_line(out, "arms",
+		    r->same_arm ? "one and the same: any difference found would be a false alarm"
+		    : r->same_image
+			    ? "one kernel image, told apart by parameters only"
+			    : "two kernel images: where code lies differs too, and that alone can "
+			      "move a result");
+}
+
+/**
+ * report_put_machine() - class, unit, backend and host
+ * @out: where to
+ * @r: the report
+ *
+ * Context: any thread that owns @out.
+ */
+void report_put_machine(FILE *out, const struct report *r)
 {
 	char text[ERR_TEXT_MAX];
 	int at;
 
-	if (r->title) {
-		wrap(out, 0, 0, r->title);
-	} else {
-		snprintf(text, sizeof(text), "Comparison of A (%.200s) with B (%.200s)",
-			 r->arms[STATS_A].label, r->arms[STATS_B].label);
-		wrap(out, 0, 0, text);
-	}
-	fputc('\n', out);
-	put_arm(out, r, STATS_A);
-	put_arm(out, r, STATS_B);
-	line(out, "arms",
-	     r->same_arm     ? "one and the same: any difference found would be a false alarm"
-	     : r->same_image ? "one kernel image, told apart by parameters only"
-			     : "two kernel images: where code lies differs too, and that alone can "
-			       "move a result");
 	snprintf(text, sizeof(text), "%s: %s", exec_class_name(r->class),
 		 exec_class_about(r->class));
-	line(out, "class", text);
+	report_line(out, "class", text);
 	at = snprintf(text, sizeof(text), "%s", exec_class_unit(r->class));
 	if (r->ticks_per_unit > 1) {
 		snprintf(text + at, sizeof(text) - (size_t)at,
 			 "; %u ticks of the guest's TSC make one", r->ticks_per_unit);
 	}
-	line(out, "unit", text);
+	report_line(out, "unit", text);
 	at = snprintf(text, sizeof(text), "%s", r->backend);
 	if (r->ringside_version) {
 		at += snprintf(text + at, sizeof(text) - (size_t)at, ", ringside %.50s",
@@ -160,23 +187,56 @@ static void put_head(FILE *out, const struct report *r)
 	if (r->qemu_version) {
 		snprintf(text + at, sizeof(text) - (size_t)at, ", QEMU %.100s", r->qemu_version);
 	}
-	line(out, "backend", text);
+	report_line(out, "backend", text);
 	if (r->host_cpu || r->host_kernel) {
 		snprintf(text, sizeof(text), "%.200s%s%.200s", r->host_cpu ? r->host_cpu : "",
 			 r->host_cpu && r->host_kernel ? ", Linux "
 			 : r->host_kernel              ? "Linux "
 						       : "",
 			 r->host_kernel ? r->host_kernel : "");
-		line(out, "host", text);
+		report_line(out, "host", text);
 	}
+}
+
+/**
+ * report_put_margin() - what difference is taken for no change
+ * @out: where to
+ * @r: the report
+ *
+ * Context: any thread that owns @out.
+ */
+void report_put_margin(FILE *out, const struct report *r)
+{
+	char text[ERR_TEXT_MAX];
+
+	snprintf(text, sizeof(text), "up to %g %s or %g %% of A, whichever is more, is no change",
+		 r->margin_abs, exec_class_unit(r->class), 100 * r->margin_rel);
+	report_line(out, "margin", text);
+}
+
+static void put_head(FILE *out, const struct report *r)
+{
+	char text[ERR_TEXT_MAX];
+
+	if (r->title) {
+		report_wrap(out, 0, 0, r->title);
+	} else {
+		snprintf(text, sizeof(text), "Comparison of %c (%.200s) with %c (%.200s)",
+			 report_letter(r, STATS_A), r->arms[STATS_A].label,
+			 report_letter(r, STATS_B), r->arms[STATS_B].label);
+		report_wrap(out, 0, 0, text);
+	}
+	fputc('\n', out);
+	report_put_arm(out, r, STATS_A);
+	report_put_arm(out, r, STATS_B);
+	put_kind(out, r);
+	report_put_machine(out, r);
 	snprintf(text, sizeof(text),
 		 "%zu of %zu blocks complete, four boots each (ABBA or BAAB), seed %llu; one boot "
 		 "is one sample",
 		 r->blocks_complete, r->blocks_planned, (unsigned long long)r->seed);
-	line(out, "plan", text);
-	snprintf(text, sizeof(text), "up to %g %s or %g %% of A, whichever is more, is no change",
-		 r->margin_abs, exec_class_unit(r->class), 100 * r->margin_rel);
-	line(out, "margin", text);
+	report_line(out, "plan", text);
+	report_put_margin(out, r);
 }
 
 static void cells(FILE *out, const char *label, const char *a, const char *b)
@@ -246,13 +306,13 @@ __printf(3, 4) static void value(FILE *out, const char *label, const char *fmt, 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	wrap(out, (size_t)fprintf(out, "  %-*s", LABEL, label), 2 + LABEL, text);
+	report_wrap(out, (size_t)fprintf(out, "  %-*s", LABEL, label), 2 + LABEL, text);
 }
 
 static void put_p(FILE *out, const struct report *r, const struct stats_comparison *c)
 {
 	const char *how = c->p_exact ? "exact" : "drawn";
-	size_t family = report_family(r);
+	size_t family = r->family;
 
 	if (family > 1) {
 		value(out, "p",
@@ -268,14 +328,18 @@ static void put_p(FILE *out, const struct report *r, const struct stats_comparis
 static void put_effect(FILE *out, const struct report *r, const struct report_bench *b, int d)
 {
 	const struct stats_comparison *c = &b->result;
+	char a_side = report_letter(r, STATS_A);
+	char label[LABEL];
 	int pd = report_decimals(report_percent_of_a(b, c->interval.hi - c->interval.lo) / 2, 2, 3);
 
 	value(out, "smallest detectable", "%s (found in 4 experiments of 5)",
 	      report_number(c->mde, d).text);
-	value(out, "effect, B - A", "%s, 95 %% interval [%s, %s] (%.1f %% achieved)",
+	snprintf(label, sizeof(label), "effect, %c - %c", report_letter(r, STATS_B), a_side);
+	value(out, label, "%s, 95 %% interval [%s, %s] (%.1f %% achieved)",
 	      report_number_signed(c->effect, d).text, report_number_signed(c->interval.lo, d).text,
 	      report_number_signed(c->interval.hi, d).text, 100 * c->interval.level);
-	value(out, "  of A's median", "%s %%, [%s, %s]",
+	snprintf(label, sizeof(label), "  of %c's median", a_side);
+	value(out, label, "%s %%, [%s, %s]",
 	      report_number_signed(report_percent_of_a(b, c->effect), pd).text,
 	      report_number_signed(report_percent_of_a(b, c->interval.lo), pd).text,
 	      report_number_signed(report_percent_of_a(b, c->interval.hi), pd).text);
@@ -291,7 +355,16 @@ static void put_effect(FILE *out, const struct report *r, const struct report_be
 	}
 }
 
-static void put_bench(FILE *out, const struct report *r, const struct report_bench *b, bool colour)
+/**
+ * report_put_bench() - the section of one benchmark
+ * @out: where to
+ * @r: computed
+ * @b: one of its benchmarks
+ * @colour: colour the verdict
+ *
+ * Context: any thread that owns @out.
+ */
+void report_put_bench(FILE *out, const struct report *r, const struct report_bench *b, bool colour)
 {
 	char text[REPORT_SENTENCE_MAX];
 	int d = report_bench_decimals(b);
@@ -300,7 +373,9 @@ static void put_bench(FILE *out, const struct report *r, const struct report_ben
 	fprintf(out, "\n%s: %s per %s, lower is better\n", b->name, exec_class_unit(r->class),
 		b->per);
 	if (b->result.blocks > 0) {
-		cells(out, "", "A", "B");
+		char letters[2][2] = {{report_letter(r, STATS_A)}, {report_letter(r, STATS_B)}};
+
+		cells(out, "", letters[STATS_A], letters[STATS_B]);
 		put_medians(out, &b->result, d);
 	}
 	put_batches(out, b);
@@ -315,13 +390,23 @@ static void put_bench(FILE *out, const struct report *r, const struct report_ben
 	fputs(": ", out);
 	report_sentence(r, b, text, sizeof(text));
 	at = 2 + LABEL + strlen(stats_verdict_name(b->result.verdict)) + 2;
-	wrap(out, at, 2 + LABEL, text);
+	report_wrap(out, at, 2 + LABEL, text);
 }
 
-static void put_table(FILE *out, const struct report *r, bool colour)
+/**
+ * report_put_table() - a row for each benchmark
+ * @out: where to
+ * @r: computed
+ * @colour: colour the verdicts
+ *
+ * Context: any thread that owns @out.
+ */
+void report_put_table(FILE *out, const struct report *r, bool colour)
 {
-	fprintf(out, "\n  %-*s %10s %10s %10s %10s  %s\n", NAME, exec_class_unit(r->class), "A",
-		"B", "B - A", "of A", "verdict");
+	char a = report_letter(r, STATS_A), b_side = report_letter(r, STATS_B);
+
+	fprintf(out, "\n  %-*s %10c %10c %6c - %c %8s %c  %s\n", NAME, exec_class_unit(r->class), a,
+		b_side, b_side, a, "of", a, "verdict");
 	for (size_t i = 0; i < r->n_benches; i++) {
 		const struct report_bench *b = &r->benches[i];
 		const struct stats_comparison *c = &b->result;
@@ -360,8 +445,8 @@ int report_text(const struct report *r, FILE *out, bool colour)
 {
 	put_head(out, r);
 	for (size_t i = 0; i < r->n_benches; i++) {
-		put_bench(out, r, &r->benches[i], colour);
+		report_put_bench(out, r, &r->benches[i], colour);
 	}
-	put_table(out, r, colour);
+	report_put_table(out, r, colour);
 	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
 }

@@ -131,19 +131,15 @@ size_t report_boots(const struct report_bench *b)
 }
 
 /**
- * report_family() - the benchmarks over which p-values are adjusted
- * @r: computed
+ * report_letter() - what an arm is called for short
+ * @r: the report
+ * @side: STATS_A or STATS_B
  *
- * Return: how many have a p.
+ * Return: 'A', 'B', ...
  */
-size_t report_family(const struct report *r)
+char report_letter(const struct report *r, int side)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_benches; i++) {
-		n += r->benches[i].result.blocks > 0;
-	}
-	return n;
+	return r->arms[side].letter ? r->arms[side].letter : "AB"[side];
 }
 
 /* "B (fsgsbase) saves 24.9 instructions per switch" */
@@ -153,8 +149,8 @@ static int who_how_much(const struct report *r, const struct report_bench *b, co
 	const struct stats_comparison *c = &b->result;
 	int d = report_bench_decimals(b);
 
-	return snprintf(ret, len, "B (%.200s) %s %s%s %s%s per %.32s", r->arms[STATS_B].label,
-			c->effect < 0 ? "saves" : "costs", exactly,
+	return snprintf(ret, len, "%c (%.200s) %s %s%s %s%s per %.32s", report_letter(r, STATS_B),
+			r->arms[STATS_B].label, c->effect < 0 ? "saves" : "costs", exactly,
 			report_number(fabs(c->effect), d).text, c->effect < 0 ? "" : "more ",
 			exec_class_unit(r->class), b->per);
 }
@@ -172,16 +168,17 @@ static void difference(const struct report *r, const struct report_bench *b, cha
 
 	if (exact) {
 		at += snprintf(ret + at, len - (size_t)at,
-			       ": the same difference in %zu of %zu blocks, %s %% of A.", c->blocks,
-			       c->blocks, percent.text);
+			       ": the same difference in %zu of %zu blocks, %s %% of %c.",
+			       c->blocks, c->blocks, percent.text, report_letter(r, STATS_A));
 	} else {
-		at += snprintf(ret + at, len - (size_t)at, ", 95 %% [%s, %s], %s %% of A.",
-			       report_number(lo, d).text, report_number(hi, d).text, percent.text);
+		at += snprintf(ret + at, len - (size_t)at, ", 95 %% [%s, %s], %s %% of %c.",
+			       report_number(lo, d).text, report_number(hi, d).text, percent.text,
+			       report_letter(r, STATS_A));
 	}
 	if (c->p_holm > 0.05) {
 		snprintf(ret + at, len - (size_t)at,
 			 " That is this benchmark by itself: among all %zu its p is %s (Holm).",
-			 report_family(r), report_p(c->p_holm).text);
+			 r->family, report_p(c->p_holm).text);
 	}
 }
 
@@ -222,10 +219,12 @@ void report_sentence(const struct report *r, const struct report_bench *b, char 
 		difference(r, b, ret, len);
 		break;
 	case REASON_FALSE_ALARM:
-		snprintf(ret, len,
-			 "A and B are one and the same, so this difference of %s (p %s) is a false "
-			 "alarm, as one comparison in twenty gives.",
-			 report_number_signed(c->effect, d).text, report_p(c->p).text);
+		snprintf(
+			ret, len,
+			"%c and %c are one and the same, so this difference of %s (p %s) is a false "
+			"alarm, as one comparison in twenty gives.",
+			report_letter(r, STATS_A), report_letter(r, STATS_B),
+			report_number_signed(c->effect, d).text, report_p(c->p).text);
 		break;
 	case REASON_WITHIN_MARGIN:
 		snprintf(ret, len,

@@ -403,9 +403,12 @@ static int parse_provenance(struct boot_record *rec, const json_t *p, struct err
 static int parse_place(struct boot_record *rec, const json_t *root, struct err *e)
 {
 	const char *arm = json_string_value(json_object_get(root, "arm"));
-	uint64_t slot, block;
+	uint64_t slot, group, block;
 	int r = get_count(root, "slot", &slot, e);
 
+	if (r == 0) {
+		r = get_count(root, "group", &group, e);
+	}
 	if (r == 0) {
 		r = get_count(root, "block", &block, e);
 	}
@@ -413,6 +416,7 @@ static int parse_place(struct boot_record *rec, const json_t *root, struct err *
 		return r;
 	}
 	rec->slot = json_object_get(root, "slot") ? (int64_t)slot : BOOT_NO_SLOT;
+	rec->group = (int64_t)group;
 	rec->block = (int64_t)block;
 	rec->arm = arm ? *arm : '\0';
 	return 0;

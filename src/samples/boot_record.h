@@ -48,8 +48,9 @@ struct boot_bench {
 
 struct boot_record {
 	int64_t slot;  /* number of the boot in the schedule, from 0 */
-	int64_t block; /* from 0 */
-	char arm;      /* 'a' or 'b' */
+	int64_t group; /* from 0 */
+	int64_t block; /* of its group, from 0 */
+	char arm;      /* 'a', 'b', ... */
 
 	char *outcome_kind; /* "exit", "panic", "timeout", ... */
 	char *outcome_text; /* may be empty */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -114,6 +115,22 @@ int results_read(const char *path, results_line_fn fn, void *ctx, struct results
 	return read_lines(f, path, fn, ctx, ret, e);
 }
 
+/*
+ * Takes the lock of a file. A writer that was killed may have left a process behind that still has
+ * its descriptors, just after fork(2): it ends within moments, and so long we wait.
+ */
+static int lock(int fd)
+{
+	const struct timespec pause = {0, 10 * 1000 * 1000};
+	int r = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (int i = 0; i < 100 && r < 0 && errno == EWOULDBLOCK; i++) {
+		nanosleep(&pause, NULL);
+		r = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return r;
+}
+
 static int results_open(const char *path, int flags, struct results **ret, struct err *e)
 {
 	_cleanup_(results_close_p) struct results *r = calloc(1, sizeof(*r));
@@ -134,7 +151,7 @@ static int results_open(const char *path, int flags, struct results **ret, struc
 	if (!r->path) {
 		return err_errno(e, -ENOMEM, "%s", path);
 	}
-	if (flock(r->fd, LOCK_EX | LOCK_NB) < 0) {
+	if (lock(r->fd) < 0) {
 		if (errno == EWOULDBLOCK) {
 			return err_set(e, -EBUSY,
 				       "%s: another ringside is writing it; wait for it "

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
-#define RESULTS_SCHEMA_VERSION 1
+#define RESULTS_SCHEMA_VERSION 2
 #define RESULTS_LINE_MAX       (16u << 20) /* bytes: a longer line is no record of ours */
 
 struct results;

@@ -214,17 +214,31 @@ def test_results_of_another_plan_are_refused_untouched(bench):
     assert open(bench.results).read() == before
 
 
-@pytest.mark.parametrize("line, mark", [(1, '"schema_version":1,"type":"plan"'),
+@pytest.mark.parametrize("line, mark", [(1, '"schema_version":2,"type":"plan"'),
                                         (2, '"schema_version":1,"type":"boot"')])
 def test_results_of_a_newer_schema_are_refused(bench, line, mark):
     bench.compare()
     text = open(bench.results).read()
     assert mark in text
+    now = int(mark[17])
     with open(bench.results, "w") as f:
-        f.write(text.replace(mark, mark.replace("1", "2", 1), 1))
+        f.write(text.replace(mark, mark.replace(str(now), str(now + 1), 1), 1))
     p = bench.run(RINGSIDE, "report", bench.results)
     assert p.returncode == 4
-    assert "line %d: schema version 2 is newer than the 1 this ringside reads" % line in p.stderr
+    assert ("line %d: schema version %d is newer than the %d this ringside reads"
+            % (line, now + 1, now) in p.stderr)
+
+
+def test_results_of_the_schema_before_groups_are_refused_by_name(bench):
+    bench.compare()
+    text = open(bench.results).read()
+    with open(bench.results, "w") as f:
+        f.write(text.replace('"schema_version":2', '"schema_version":1', 1))
+    for words in (["report", bench.results], ["compare", "--resume", "--results", bench.results]):
+        p = bench.run(RINGSIDE, *words)
+        assert p.returncode == 4
+        assert ("line 1: schema version 1 is older than the 2 this ringside reads: use the one "
+                "that wrote it" in p.stderr)
 
 
 def test_a_kernel_that_changed_since_is_refused(bench):

@@ -12,30 +12,93 @@
 
 #define SHA         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-void fixture_comparison(struct comparison *c, unsigned int blocks)
+static struct plan_arm make_arm(const char *name, const char *append)
+{
+	struct plan_arm arm = {.arm = {.kernel = strdup("base"), .append = strdup(append)}};
+
+	arm.name = name ? strdup(name) : NULL;
+	strcpy(arm.sha256, SHA);
+	return arm;
+}
+
+static struct plan_group make_group(const char *name, unsigned int blocks, size_t arms)
+{
+	struct plan_group g = {
+		.name = name ? strdup(name) : NULL,
+		.blocks = blocks,
+		.benches = 1,
+		.arms = calloc(arms, sizeof(*g.arms)),
+		.arm_count = arms,
+	};
+
+	for (size_t i = 0; i < arms; i++) {
+		const char *labels[] = {"nofsgsbase", NULL, "third"};
+
+		g.arms[i] = make_arm(name ? (labels[i] ? labels[i] : "base") : NULL,
+				     labels[i] ? labels[i] : "");
+	}
+	return g;
+}
+
+static void set_plan(struct comparison *c, const char *title, struct plan_group *groups, size_t n)
 {
 	struct plan p = {
 		.ringside_version = strdup("0.1.0"),
+		.title = title ? strdup(title) : NULL,
 		.backend = strdup("qemu"),
 		.icount = 3,
 		.timeout_ns = 60000000000,
 		.seed = 1,
-		.blocks = blocks,
 		.batches = 4,
 		.warmup = 3,
-		.benches = 1,
-		.arms = {{{strdup("base"), strdup("nofsgsbase")}, SHA},
-			 {{strdup("base"), strdup("")}, SHA}},
-		.boot_count = (size_t)blocks * SCHEDULE_BLOCK_BOOTS,
+		.group_count = n,
+		.groups = groups,
 	};
 	struct err e = ERR_INIT;
 	int r;
 
 	*c = (struct comparison){0};
-	r = schedule_make(p.seed, blocks, &p.boots);
+	r = plan_make_schedule(&p, &e);
 	assert(r == 0);
 	r = comparison_set_plan(c, &p, &e);
 	assert(r == 0);
+}
+
+void fixture_comparison(struct comparison *c, unsigned int blocks)
+{
+	struct plan_group *groups = calloc(1, sizeof(*groups));
+
+	assert(groups);
+	groups[0] = make_group(NULL, blocks, 2);
+	set_plan(c, NULL, groups, 1);
+}
+
+static void add_claim(struct plan_group *g, const char *text, const char *bench, unsigned int arm)
+{
+	struct claim *more = realloc(g->claims, (g->claim_count + 1) * sizeof(*more));
+
+	assert(more);
+	g->claims = more;
+	claim_init(&more[g->claim_count]);
+	more[g->claim_count].text = strdup(text);
+	more[g->claim_count].source = strdup("a mail");
+	more[g->claim_count].hardware = strdup("a laptop");
+	more[g->claim_count].bench = strdup(bench);
+	more[g->claim_count++].arm = arm;
+}
+
+void fixture_scenario(struct comparison *c, unsigned int blocks)
+{
+	struct plan_group *groups = calloc(2, sizeof(*groups));
+
+	assert(groups);
+	groups[0] = make_group("three", blocks, 3);
+	groups[1] = make_group("two", blocks + 1, 2);
+	add_claim(&groups[0], "the third saves much", "syscall.null", 2);
+	add_claim(&groups[1], "nobody measures this", "probe@syscall.null", 1);
+	add_claim(&groups[1], "it takes no more than itself", "syscall.null", 1);
+	groups[1].claims[1].against = strdup("syscall.null");
+	set_plan(c, "Two groups", groups, 2);
 }
 
 static void put_bench(FILE *f, const struct fixture_boot *b, int ticks_per_unit)
@@ -73,12 +136,12 @@ char *fixture_line(const struct comparison *c, size_t slot, const struct fixture
 		arm = arm_name(s->arm == ARM_A ? ARM_B : ARM_A);
 	}
 	fprintf(f,
-		"{\"slot\":%zu,\"block\":%u,\"arm\":\"%s\",\"schema_version\":1,"
+		"{\"slot\":%zu,\"group\":%u,\"block\":%u,\"arm\":\"%s\",\"schema_version\":1,"
 		"\"type\":\"boot\",\"provenance\":{\"kernel\":{\"sha256\":\"%s\","
 		"\"version\":\"6.12\"},\"host\":{\"cpu\":\"%s\"},\"class\":\"%s\","
 		"\"ticks_per_unit\":%d},\"guest\":[",
-		slot, s->block, arm, b->sha256 ? b->sha256 : SHA, b->cpu ? b->cpu : "Fake CPU",
-		b->class ? b->class : "icount", ticks_per_unit);
+		slot, s->group, s->block, arm, b->sha256 ? b->sha256 : SHA,
+		b->cpu ? b->cpu : "Fake CPU", b->class ? b->class : "icount", ticks_per_unit);
 	if (!b->no_bench) {
 		put_bench(f, b, ticks_per_unit);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A comparison of two arms on the null system call, and lines for its boots. */
+/* Comparisons of arms on the null system call, and lines for their boots. */
 #ifndef TESTS_COMPARE_FIXTURE_H
 #define TESTS_COMPARE_FIXTURE_H
 
@@ -20,6 +20,13 @@ struct fixture_boot {
 };
 
 void fixture_comparison(struct comparison *c, unsigned int blocks);
+
+/*
+ * A scenario of two groups: "three" of three arms and so many blocks, and "two" of two arms and one
+ * block more. Claim 0 is of the third arm, claim 1 of a row that no boot has, and claim 2 compares
+ * a benchmark with itself.
+ */
+void fixture_scenario(struct comparison *c, unsigned int blocks);
 char *fixture_line(const struct comparison *c, size_t slot, const struct fixture_boot *b);
 
 #endif

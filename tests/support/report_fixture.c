@@ -107,6 +107,84 @@ void fixture_nested(struct report_fixture *f)
 	f->benches[2].batches[STATS_B].total = 0;
 }
 
+static void claim(struct set_fixture *f, size_t row, const char *text, const char *bench)
+{
+	struct claim *c = &f->said[f->set.n_claims];
+	struct report *r = row < FIXTURE_BENCHES ? &f->one.report : &f->two.report;
+
+	claim_init(c);
+	c->text = strdup(text);
+	c->source = strdup("a mail");
+	c->hardware = strdup("a laptop");
+	c->bench = strdup(bench);
+	c->arm = 1;
+	f->claims[f->set.n_claims++] = (struct report_claim){
+		.claim = c,
+		.group = r->group,
+		.report = r,
+		.bench = &r->benches[row % FIXTURE_BENCHES],
+	};
+}
+
+void fixture_set(struct set_fixture *f)
+{
+	struct err e = ERR_INIT;
+
+	fixture_icount(&f->one);
+	fixture_icount(&f->two);
+	f->one.report.group = "first";
+	f->two.report.group = "second";
+	f->two.report.arms[STATS_B].letter = 'C';
+	f->two.report.arms[STATS_B].label = "third";
+	f->reports[0] = &f->one.report;
+	f->reports[1] = &f->two.report;
+	assert_int_equal(report_compute_family(f->reports, 2, &e), 0);
+	f->set = (struct report_set){
+		.title = "Two groups",
+		.reports = f->reports,
+		.n_reports = 2,
+		.claims = f->claims,
+		.boots_planned = 96,
+		.boots_recorded = 90,
+	};
+	claim(f, 1, "a switch takes about 100 cycles less", "ctxsw.pipe.fsgs");
+	f->said[0].change_low = f->said[0].change_high = -100;
+	f->said[0].unit = strdup("cycles per switch");
+	f->said[0].note = strdup("Mind this.");
+	f->claims[0].floor = (struct report_floor){.id = "fsgsbase.fs",
+						   .unit = "cycles per switch",
+						   .formula = "WRMSR - 4 SWAPGS",
+						   .value = -51.25,
+						   .low = -52,
+						   .high = -50.5};
+	claim(f, 2, "the part alone", "switch_to.fsgs@ctxsw.pipe.fsgs");
+	f->said[1].percent_low = -10;
+	f->said[1].percent_high = -5;
+	f->said[1].of = strdup("its time with Linux 4.16");
+	f->claims[1].floor = (struct report_floor){.id = "fsgsbase.fsgs",
+						   .reason = "ring 0 is not native on this host"};
+	claim(f, FIXTURE_BENCHES + 1, "connections go up \xe2\x86\x92 \033[31mred",
+	      "ctxsw.pipe.fsgs");
+	f->said[2].from = 12400;
+	f->said[2].to = 21000;
+	f->said[2].unit = strdup("connections/s");
+	f->said[2].of = strdup("the same with page-table isolation");
+	claim(f, FIXTURE_BENCHES + 1, "one is dearer than the other", "ctxsw.pipe.fsgs");
+	f->said[3].against = strdup("ctxsw.pipe.fs");
+	claim(f, FIXTURE_BENCHES, "nothing was measured of this", "x@syscall.null");
+	f->claims[4].bench = NULL;
+	f->claims[4].why = "no boot has given a value for x@syscall.null";
+}
+
+void fixture_set_fini(struct set_fixture *f)
+{
+	for (size_t i = 0; i < f->set.n_claims; i++) {
+		claim_fini(&f->said[i]);
+	}
+	report_fini(&f->one.report);
+	report_fini(&f->two.report);
+}
+
 void fixture_compute(struct report_fixture *f)
 {
 	struct err e = ERR_INIT;

@@ -14,6 +14,17 @@ struct report_fixture {
 	struct report report;
 };
 
+/* A scenario of two comparisons and claims of every kind. */
+struct set_fixture {
+	struct report_fixture one, two;
+	struct report *reports[2];
+	struct claim said[5];
+	struct report_claim claims[5];
+	struct report_set set;
+};
+
+void fixture_set(struct set_fixture *f);
+void fixture_set_fini(struct set_fixture *f);
 void fixture_icount(struct report_fixture *f);
 void fixture_nested(struct report_fixture *f);
 void fixture_compute(struct report_fixture *f);

@@ -55,7 +55,7 @@ static void an_unknown_name_is_refused_with_the_ones_that_there_are(void **state
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(benchmarks_parse(bad[i], &set, &e), -EINVAL);
 	}
-	assert_non_null(strstr(e.text, "--bench: 'x' is no benchmark and no group; there are: "
+	assert_non_null(strstr(e.text, "'x' is no benchmark and no group; there are: "
 				       "syscall.null, syscall.pipe1, "));
 	for (size_t i = 0; i < benchmark_count(); i++) {
 		assert_non_null(strstr(e.text, benchmark_name(i)));

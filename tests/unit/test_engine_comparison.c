@@ -35,7 +35,7 @@ static void a_whole_boot_counts_once(void **state)
 	assert_int_equal(add(3, &(struct fixture_boot){.units = 100}), 0);
 	assert_int_equal(c.last_use, BOOT_WHOLE);
 	assert_int_equal(c.done, 1);
-	assert_int_equal(c.failed, 0);
+	assert_int_equal(c.failed[0], 0);
 	assert_non_null(c.boots[3]);
 	assert_int_equal(add(3, &(struct fixture_boot){.units = 100}), -EBADMSG);
 	assert_string_equal(e.text, "boot 3 stands twice in it");
@@ -51,7 +51,7 @@ static void a_guest_that_failed_is_data(void **state)
 				 0);
 		assert_int_equal(c.last_use, BOOT_FAILED);
 	}
-	assert_int_equal(c.failed, ARRAY_SIZE(kinds));
+	assert_int_equal(c.failed[0], ARRAY_SIZE(kinds));
 	assert_int_equal(c.done, ARRAY_SIZE(kinds));
 }
 
@@ -82,7 +82,7 @@ static void a_boot_of_another_place_kernel_or_machine_is_refused(void **state)
 	assert_int_equal(add(24, &(struct fixture_boot){.units = 1}), -EBADMSG);
 	assert_string_equal(e.text, "boot 24 is not in the plan");
 	assert_int_equal(add(1, &(struct fixture_boot){.units = 1, .wrong_arm = true}), -EBADMSG);
-	assert_string_equal(e.text, "boot 1 is not of the block and arm that the plan says");
+	assert_string_equal(e.text, "boot 1 is not of the group, block and arm that the plan says");
 	assert_int_equal(add(1, &(struct fixture_boot){.units = 1, .sha256 = "ffff"}), -EXDEV);
 	assert_int_equal(add(1, &(struct fixture_boot){.units = 1, .class = "tcg"}), -EXDEV);
 	assert_string_equal(e.text,

@@ -51,12 +51,20 @@ static void add_all_but(size_t left_out)
 	}
 }
 
+static double scenario_units(size_t slot)
+{
+	/* A drift of one unit a boot, which every block must cancel. */
+	static const double arms[] = {100, 95, 60};
+
+	return (double)slot + arms[c.plan.boots[slot].arm];
+}
+
 static const struct report *make(void)
 {
 	if (summary_create(&c, &s, &e) < 0) {
 		fail_msg("%s", e.text);
 	}
-	return summary_report(s);
+	return summary_set(s)->reports[0];
 }
 
 static void boots_are_put_into_blocks_and_a_linear_drift_cancels(void **state)
@@ -101,7 +109,7 @@ static void arms_that_differ_by_the_task_alone_are_told_apart_by_it(void **state
 	struct plan_arm *arms;
 
 	add_all_but(SIZE_MAX);
-	arms = c.plan.arms;
+	arms = c.plan.groups[0].arms;
 	free(arms[0].arm.append);
 	free(arms[1].arm.append);
 	arms[0].arm.append = strdup("pti=on");
@@ -141,7 +149,7 @@ static void a_boot_that_is_not_done_yet_is_not_lost(void **state)
 static void dirty_batches_are_counted_and_left_out_of_the_value(void **state)
 {
 	const struct report *r;
-	enum arm_id arm = c.plan.boots[0].arm;
+	unsigned int arm = c.plan.boots[0].arm;
 
 	add_all_but(0);
 	add(0, &(struct fixture_boot){.units = units(0), .batches = 5, .dirty = 2});
@@ -175,6 +183,79 @@ static void nothing_recorded_is_nothing_to_report(void **state)
 	assert_string_equal(e.text, "no boot has given numbers: there is nothing to report");
 }
 
+static void every_arm_is_compared_with_the_first_of_its_group(void **state)
+{
+	const struct report_set *set;
+
+	comparison_fini(&c);
+	fixture_scenario(&c, 6);
+	for (size_t i = 0; i < c.plan.boot_count; i++) {
+		add(i, &(struct fixture_boot){.units = scenario_units(i)});
+	}
+	make();
+	set = summary_set(s);
+	assert_int_equal(set->n_reports, 3);
+	assert_string_equal(set->reports[1]->group, "three");
+	assert_int_equal(set->reports[1]->arms[STATS_B].letter, 'C');
+	assert_string_equal(set->reports[1]->arms[STATS_B].label, "third");
+	assert_string_equal(set->reports[1]->arms[STATS_A].label, "nofsgsbase");
+	for (size_t i = 0; i < 3; i++) {
+		static const double effects[] = {-5, -40, -5};
+		const struct report_bench *b = &set->reports[i]->benches[0];
+
+		assert_int_equal(b->n_blocks, i == 2 ? 7 : 6);
+		assert_int_equal(set->reports[i]->blocks_complete, i == 2 ? 7 : 6);
+		assert_true(fabs(b->result.effect - effects[i]) < 1e-9);
+		/* The mirror cancels the drift in each block by itself. */
+		assert_true(b->result.diffs_identical);
+	}
+	/* p-values are adjusted over the arms of one group, not over groups. */
+	assert_int_equal(set->reports[0]->family, 2);
+	assert_int_equal(set->reports[2]->family, 1);
+}
+
+static void a_claim_is_held_against_the_row_that_it_names(void **state)
+{
+	const struct report_set *set;
+
+	comparison_fini(&c);
+	fixture_scenario(&c, 6);
+	for (size_t i = 0; i < c.plan.boot_count; i++) {
+		add(i, &(struct fixture_boot){.units = scenario_units(i)});
+	}
+	make();
+	set = summary_set(s);
+	assert_int_equal(set->n_claims, 3);
+	assert_ptr_equal(set->claims[0].bench, &set->reports[1]->benches[0]);
+	assert_null(set->claims[1].bench);
+	assert_string_equal(set->claims[1].why, "no boot has given a value for probe@syscall.null");
+	assert_int_equal(set->claims[2].bench->n_blocks, 7);
+	assert_true(set->claims[2].bench->result.effect == 0);
+	assert_string_equal(set->claims[2].report->arms[STATS_A].label, "base");
+}
+
+static void a_boot_that_is_lost_takes_its_block_from_its_own_comparisons_only(void **state)
+{
+	size_t lost = 0;
+	const struct report_set *set;
+
+	comparison_fini(&c);
+	fixture_scenario(&c, 6);
+	while (c.plan.boots[lost].arm != 2) {
+		lost++;
+	}
+	for (size_t i = 0; i < c.plan.boot_count; i++) {
+		add(i, i == lost ? &(struct fixture_boot){.status = 240, .kind = "panic"}
+				 : &(struct fixture_boot){.units = scenario_units(i)});
+	}
+	make();
+	set = summary_set(s);
+	assert_int_equal(set->reports[0]->benches[0].n_blocks, 6);
+	assert_int_equal(set->reports[1]->benches[0].n_blocks, 5);
+	assert_int_equal(set->reports[1]->benches[0].boots_lost[STATS_B], 1);
+	assert_int_equal(set->reports[2]->benches[0].n_blocks, 7);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -188,6 +269,9 @@ int main(void)
 		TEST(dirty_batches_are_counted_and_left_out_of_the_value),
 		TEST(a_boot_without_a_clean_batch_has_no_value_and_that_is_said),
 		TEST(nothing_recorded_is_nothing_to_report),
+		TEST(every_arm_is_compared_with_the_first_of_its_group),
+		TEST(a_claim_is_held_against_the_row_that_it_names),
+		TEST(a_boot_that_is_lost_takes_its_block_from_its_own_comparisons_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

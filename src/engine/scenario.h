@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A scenario file: groups of arms with what is measured on them, and what others have claimed of
+ * it. Its keys are those of ringside-scenario(5). A file may take in the groups of others.
+ */
+#ifndef ENGINE_SCENARIO_H
+#define ENGINE_SCENARIO_H
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/plan.h"
+
+#define SCENARIO_INCLUDES_MAX 16u
+
+/* What a file leaves open is NULL, or not given; the caller decides it then. */
+struct scenario {
+	char *title;
+	char *backend; /* "auto", "kvm" or "qemu" */
+	bool has_icount, has_batches, has_seed, has_timeout;
+	uint64_t icount, batches, seed, timeout_ns;
+	size_t group_count;        /* 1 or more */
+	struct plan_group *groups; /* blocks 0: left open; no hashes yet */
+};
+
+int scenario_read(const char *path, struct scenario *ret, struct err *e) __must_check;
+void scenario_fini(struct scenario *s);
+
+#endif
