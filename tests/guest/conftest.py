@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tests in the guest share: boots that are started ahead, each once."""
+import pytest
+
+import boot
+import subjects
+
+
+def pytest_generate_tests(metafunc):
+    if "outcome" in metafunc.fixturenames:
+        chosen = metafunc.function.__dict__.get("chosen", lambda s: True)
+        metafunc.parametrize("subject", [s for s in subjects.all_subjects() if chosen(s)], ids=str)
+
+
+@pytest.fixture(scope="session")
+def boots():
+    made = subjects.Boots()
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ahead(request, boots):
+    """Start every boot that the chosen tests will ask for."""
+    if any("outcome" in item.fixturenames for item in request.session.items):
+        assert boot.RINGSIDE.exists(), f"{boot.RINGSIDE} is missing: run 'ninja -C build'"
+    for item in request.session.items:
+        subject = getattr(item, "callspec", None) and item.callspec.params.get("subject")
+        if subject and boot.is_built(subject.image):
+            boots.start(subject.boot())
+
+
+@pytest.fixture
+def outcome(subject, boots):
+    assert boot.is_built(subject.image), (
+        f"image '{subject.image}' is not built: run guest-kernel-config/build {subject.image}")
+    return boots.outcome(subject.boot())
