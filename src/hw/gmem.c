@@ -196,6 +196,75 @@ int gmem_fill(const struct gmem *g, uint64_t gpa, uint8_t byte, uint64_t len)
 }
 
 /**
+ * gmem_check() - is a range guest RAM
+ * @g: the table
+ * @gpa: guest physical address of the first byte, any value
+ * @len: bytes, any value
+ *
+ * Return: 0, or -EFAULT when any byte of the range is not RAM or the range wraps.
+ * Context: any thread.
+ */
+int gmem_check(const struct gmem *g, uint64_t gpa, uint64_t len)
+{
+	return check_range(g, gpa, len);
+}
+
+static int word_at(const struct gmem *g, uint64_t gpa, uint16_t **ret)
+{
+	void *at;
+	int r = gpa % sizeof(uint16_t) ? -EINVAL : gmem_host_range(g, gpa, sizeof(uint16_t), &at);
+
+	if (r == 0) {
+		*ret = at;
+	}
+	return r;
+}
+
+/**
+ * gmem_load16() - read a word that the guest may be writing, in one piece
+ * @g: the table
+ * @gpa: guest physical address, any value
+ * @ret: set on success
+ *
+ * What is read of guest RAM after this is at least as new as the word (an acquire).
+ *
+ * Return: 0, -EINVAL for an odd address, -EFAULT when it is not RAM.
+ * Context: any thread.
+ */
+int gmem_load16(const struct gmem *g, uint64_t gpa, uint16_t *ret)
+{
+	uint16_t *word;
+	int r = word_at(g, gpa, &word);
+
+	if (r == 0) {
+		*ret = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	}
+	return r;
+}
+
+/**
+ * gmem_store16() - write a word that the guest may be reading, in one piece
+ * @g: the table
+ * @gpa: guest physical address, any value
+ * @value: any value
+ *
+ * A guest that sees the word sees all that was written to its RAM before (a release).
+ *
+ * Return: 0, -EINVAL for an odd address, -EFAULT when it is not RAM.
+ * Context: any thread.
+ */
+int gmem_store16(const struct gmem *g, uint64_t gpa, uint16_t value)
+{
+	uint16_t *word;
+	int r = word_at(g, gpa, &word);
+
+	if (r == 0) {
+		__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	}
+	return r;
+}
+
+/**
  * gmem_host_range() - where a range of guest RAM is mapped
  * @g: the table
  * @gpa: guest physical address of the first byte, any value

@@ -46,6 +46,9 @@ int gmem_add(struct gmem *g, uint64_t gpa, uint64_t size, void *host) __must_che
 int gmem_read(const struct gmem *g, uint64_t gpa, void *buf, uint64_t len) __must_check;
 int gmem_write(const struct gmem *g, uint64_t gpa, const void *buf, uint64_t len) __must_check;
 int gmem_fill(const struct gmem *g, uint64_t gpa, uint8_t byte, uint64_t len) __must_check;
+int gmem_check(const struct gmem *g, uint64_t gpa, uint64_t len) __must_check;
+int gmem_load16(const struct gmem *g, uint64_t gpa, uint16_t *ret) __must_check;
+int gmem_store16(const struct gmem *g, uint64_t gpa, uint16_t value) __must_check;
 int gmem_host_range(const struct gmem *g, uint64_t gpa, uint64_t len, void **ret) __must_check;
 
 int gmem_layout(uint64_t memory_bytes, struct gmem_region ret_regions[GMEM_LAYOUT_REGIONS],

@@ -162,3 +162,24 @@ int kvm_vm_irqfd(struct kvm_vm *vm, int fd, unsigned int gsi, bool assign)
 
 	return r < 0 ? r : 0;
 }
+
+/**
+ * kvm_vm_ioeventfd() - let a guest's write to memory-mapped I/O signal an eventfd, without an exit
+ * @vm: a VM
+ * @fd: the eventfd; KVM holds it until the VM is gone
+ * @gpa: the address
+ * @bytes: 1, 2, 4 or 8: only a write so wide counts, of any value
+ *
+ * Documentation/virt/kvm/api.rst 4.59. KVM waits for a grace period with each, so there is one for
+ * a device and not one for a queue.
+ *
+ * Return: 0 or −errno.
+ * Context: any thread.
+ */
+int kvm_vm_ioeventfd(struct kvm_vm *vm, int fd, uint64_t gpa, unsigned int bytes)
+{
+	struct kvm_ioeventfd io = {.addr = gpa, .len = bytes, .fd = fd};
+	int r = vm_ioctl(vm, KVM_IOEVENTFD, &io);
+
+	return r < 0 ? r : 0;
+}

@@ -139,8 +139,18 @@ static int vm_ioctl(struct fake_kvm *k, unsigned long request, void *arg)
 	switch (request) {
 	case KVM_SET_IDENTITY_MAP_ADDR:
 	case KVM_SET_TSS_ADDR:
+		return 0;
 	case KVM_IRQFD:
+		if (k->irqfds == FAKE_EVENTS) {
+			return -ENOSPC;
+		}
+		k->irqfd[k->irqfds++] = *(const struct kvm_irqfd *)arg;
+		return 0;
 	case KVM_IOEVENTFD:
+		if (k->ioeventfds == FAKE_EVENTS) {
+			return -ENOSPC;
+		}
+		k->ioeventfd[k->ioeventfds++] = *(const struct kvm_ioeventfd *)arg;
 		return 0;
 	case KVM_CREATE_IRQCHIP:
 		k->irqchip = true;

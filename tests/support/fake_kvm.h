@@ -19,6 +19,7 @@
 #define FAKE_FD_BASE  10000
 #define FAKE_VCPUS    4
 #define FAKE_MAPS     64
+#define FAKE_EVENTS   16
 #define FAKE_LOG      512
 #define FAKE_STATS    4
 #define FAKE_RUN_SIZE (3 * 4096)
@@ -67,6 +68,9 @@ struct fake_kvm {
 	bool pit;
 	unsigned int irq_edges[24];
 	bool irq_level[24];
+	unsigned int ioeventfds, irqfds; /* tied so far */
+	struct kvm_ioeventfd ioeventfd[FAKE_EVENTS];
+	struct kvm_irqfd irqfd[FAKE_EVENTS];
 	unsigned int vcpu_count;
 	struct fake_vcpu vcpus[FAKE_VCPUS];
 

@@ -117,6 +117,33 @@ static void one_region_more_than_the_limit_is_refused(void **state)
 	assert_int_equal(g.count, GMEM_REGIONS_MAX);
 }
 
+static void words_are_read_and_written_whole_and_only_in_ram(void **state)
+{
+	struct gmem g;
+	uint8_t *page = calloc(1, P);
+	uint16_t v = 7;
+
+	assert_non_null(page);
+	gmem_init(&g);
+	assert_int_equal(gmem_add(&g, P, P, page), 0);
+	assert_int_equal(gmem_store16(&g, P + 2, 0x1234), 0);
+	assert_int_equal(page[2], 0x34);
+	assert_int_equal(page[3], 0x12);
+	assert_int_equal(gmem_load16(&g, P + 2, &v), 0);
+	assert_int_equal(v, 0x1234);
+	assert_int_equal(gmem_store16(&g, 2 * P - 2, 0xffff), 0);
+	assert_int_equal(gmem_load16(&g, P + 1, &v), -EINVAL);
+	assert_int_equal(gmem_load16(&g, P - 2, &v), -EFAULT);
+	assert_int_equal(gmem_load16(&g, 2 * P, &v), -EFAULT);
+	assert_int_equal(gmem_store16(&g, P + 1, 1), -EINVAL);
+	assert_int_equal(gmem_store16(&g, UINT64_MAX - 1, 1), -EFAULT);
+	assert_int_equal(v, 0x1234);
+	assert_int_equal(gmem_check(&g, P, P), 0);
+	assert_int_equal(gmem_check(&g, P, P + 1), -EFAULT);
+	assert_int_equal(gmem_check(&g, P + 1, UINT64_MAX), -EFAULT);
+	free(page);
+}
+
 static void ram_is_split_at_the_three_gigabyte_hole(void **state)
 {
 	static const struct {
@@ -165,6 +192,7 @@ int main(void)
 		cmocka_unit_test(regions_that_touch_are_read_as_one_but_have_no_common_pointer),
 		cmocka_unit_test(overlapping_empty_and_wrapping_regions_are_refused),
 		cmocka_unit_test(one_region_more_than_the_limit_is_refused),
+		cmocka_unit_test(words_are_read_and_written_whole_and_only_in_ram),
 		cmocka_unit_test(ram_is_split_at_the_three_gigabyte_hole),
 		cmocka_unit_test(memory_sizes_that_are_no_layout_are_refused),
 	};
