@@ -18,6 +18,7 @@ uint64_t payload_main(void);
 extern struct payload_block fw_block;
 unsigned int fw_ring(void);
 uint64_t fw_arg(unsigned int i, uint64_t default_value);
+uint64_t fw_cmdline_number(const char *parameter, uint64_t default_value);
 _Noreturn void fw_exit(uint64_t status);
 
 /* io.h of the machine */

@@ -3,6 +3,7 @@
 #include "fw.h"
 
 #include "abi/marks.h"
+#include "cmdline_priv.h"
 
 void firmware_start(const void *boot_params);
 
@@ -48,10 +49,10 @@ _Noreturn void fw_exit(uint64_t status)
 	}
 }
 
-/* Called by start.S, with what RSI held: payloads have had no use for it yet. */
+/* Called by start.S, with what RSI held. */
 void firmware_start(const void *boot_params)
 {
-	(void)boot_params;
+	cmdline_init(boot_params);
 	fw_block.ring = fw_ring();
 	fw_block.state = PAYLOAD_STARTED;
 	if (fw_block.ring == 0) {
