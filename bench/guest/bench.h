@@ -72,20 +72,29 @@ struct bench {
 	unsigned int calls;         /* units in a batch, by default */
 	unsigned int calls_of_loop; /* units that one turn of the loop is */
 	bool switches;              /* a unit is a context switch, counted and asserted */
-	bool probe;                 /* there is a calltime pass */
-	int variant;                /* for setup() */
+	const char *probe;          /* of the calltime pass; NULL: there is none */
+	unsigned int pass_calls;    /* units in that pass; 0: CALLTIME_PASS_CALLS */
+	bool long_batches; /* of other programs' work: interrupts and switches belong to it */
+	int variant;       /* for setup() */
 	int (*setup)(struct run *r, struct err *e);
 	void (*prepare)(void *state); /* before each batch, not timed; or NULL */
 	void (*loop)(void *state, unsigned int turns);
 	void (*empty)(void *state, unsigned int turns); /* the same loop around nothing */
-	int (*finish)(struct run *r, struct err *e);    /* asserts, and frees the state */
+	/* Instead of loop and empty: a batch that the kernel times, both ways. */
+	int (*batch)(struct run *r, unsigned int turns, uint64_t *ret_ticks, uint64_t *ret_empty,
+		     struct err *e);
+	int (*finish)(struct run *r, struct err *e); /* asserts, and frees the state */
 };
 
-/* syscall.c and ctxsw.c */
+/* syscall.c, ctxsw.c, uaccess.c and kvmwalk.c */
 extern const struct bench bench_syscall[];
 extern const size_t bench_syscall_count;
 extern const struct bench bench_ctxsw[];
 extern const size_t bench_ctxsw_count;
+extern const struct bench bench_uaccess[];
+extern const size_t bench_uaccess_count;
+extern const struct bench bench_kvmwalk[];
+extern const size_t bench_kvmwalk_count;
 
 /* nopti.c */
 bool nopti_pti_in_force(void);
@@ -98,7 +107,7 @@ int nopti_check(const struct machine *m, struct err *e) __must_check;
 int batches_run(struct run *r, struct err *e) __must_check;
 
 /* calltime.c */
-#define CALLTIME_PROBE_NAME "switch_to.fsgs"
+#define CALLTIME_PASS_CALLS 4000 /* a sample each, and done within a second anywhere */
 bool calltime_present(void);
 int calltime_pass(struct run *r, int bank, struct err *e) __must_check;
 

@@ -16,9 +16,6 @@
 
 #define CONTROL "/sys/kernel/debug/calltime/"
 
-/* Units: thousands, as each makes a sample, and few enough to be done within a second anywhere. */
-#define PASS_CALLS 4000
-
 static int control(const char *name, const char *text, struct err *e)
 {
 	char path[64];
@@ -53,6 +50,8 @@ bool calltime_present(void)
  */
 int calltime_pass(struct run *r, int bank, struct err *e)
 {
+	const struct bench *b = r->bench;
+	unsigned int calls = b->pass_calls ? b->pass_calls : CALLTIME_PASS_CALLS;
 	char text[16];
 	int ret;
 
@@ -61,17 +60,17 @@ int calltime_pass(struct run *r, int bank, struct err *e)
 	if (ret == -EINVAL) {
 		/* The kernel has no more of them: this benchmark goes without its counters. */
 		fprintf(stderr, "ringside-bench: %s: no bank %d for the kernel's counters\n",
-			r->bench->name, bank);
+			b->name, bank);
 		*e = (struct err)ERR_INIT;
 		return 0;
 	}
 	if (ret == 0) {
-		ret = control("enable", CALLTIME_PROBE_NAME, e);
+		ret = control("enable", b->probe, e);
 	}
 	if (ret < 0) {
 		return ret;
 	}
-	r->bench->loop(r->state, PASS_CALLS / r->bench->calls_of_loop);
+	b->loop(r->state, calls / b->calls_of_loop);
 	ret = control("enable", "0", e);
 	if (ret == 0) {
 		ret = control("bank", "0", e); /* where nobody looks */

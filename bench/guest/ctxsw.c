@@ -401,12 +401,12 @@ static int ctxsw_setup(struct run *r, struct err *e)
 	return check_distinct(p, e);
 }
 
-#define ROW(way_name, way_loop, way, proc, gs, n)                                              \
-	{                                                                                      \
-		.name = "ctxsw." way_name, .unit = "switch", .calls = (n), .calls_of_loop = 2, \
-		.switches = true, .probe = true, .variant = VARIANT(way, proc, gs),            \
-		.setup = ctxsw_setup, .loop = (way_loop), .empty = empty_loop,                 \
-		.finish = ctxsw_finish                                                         \
+#define ROW(way_name, way_loop, way, proc, gs, n)                                               \
+	{                                                                                       \
+		.name = "ctxsw." way_name, .unit = "switch", .calls = (n), .calls_of_loop = 2,  \
+		.switches = true, .probe = "switch_to.fsgs", .variant = VARIANT(way, proc, gs), \
+		.setup = ctxsw_setup, .loop = (way_loop), .empty = empty_loop,                  \
+		.finish = ctxsw_finish                                                          \
 	}
 
 /* A batch is 200,000 to 300,000 instructions: a quarter of a timer tick, where slow. */

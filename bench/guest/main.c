@@ -36,6 +36,8 @@ static const struct bench *bench_at(size_t i)
 	} tables[] = {
 		{bench_syscall, bench_syscall_count},
 		{bench_ctxsw, bench_ctxsw_count},
+		{bench_uaccess, bench_uaccess_count},
+		{bench_kvmwalk, bench_kvmwalk_count},
 	};
 
 	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {

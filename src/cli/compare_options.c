@@ -350,6 +350,12 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
 	if (!p->ringside_version || !p->backend || (o->runner && !p->runner)) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
+	for (size_t i = 0; i < p->group_count; i++) {
+		r = benchmarks_check_backend(p->groups[i].benches, p->backend, e);
+		if (r < 0) {
+			return r;
+		}
+	}
 	return plan_make_schedule(p, e);
 }
 
@@ -360,8 +366,9 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
  * @e: set on failure
  *
  * Return: 0; -EINVAL for arms, benchmarks and scenarios that are wrong; -ENODEV when the backend
- * cannot be had; -ENOMEM; the errno of reading a scenario or of getrandom(2).
- * Context: main thread; may measure this machine, which takes some ten milliseconds.
+ * cannot be had; -ENOTSUP for a benchmark that it cannot run; -ENOMEM; the errno of reading a
+ * scenario or of getrandom(2). Context: main thread; may measure this machine, which takes some ten
+ * milliseconds.
  */
 int compare_options_plan(const struct compare_options *options, struct plan *ret, struct err *e)
 {

@@ -7,12 +7,43 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Its guest's kernel runs virtual machines. */
+#define KVM_HOST_BENCHMARK "kvmwalk"
+
 /* In the order in which reports list them; bench/guest runs the same names. */
 static const char *const names[] = {
-	"syscall.null",     "syscall.pipe1",       "syscall.fault",         "ctxsw.futex.fs",
-	"ctxsw.futex.fsgs", "ctxsw.futex.proc.fs", "ctxsw.futex.proc.fsgs", "ctxsw.pipe.fs",
-	"ctxsw.pipe.fsgs",  "ctxsw.pipe.proc.fs",  "ctxsw.pipe.proc.fsgs",  "ctxsw.yield.fs",
-	"ctxsw.yield.fsgs", "ctxsw.yield.proc.fs", "ctxsw.yield.proc.fsgs",
+	"syscall.null",
+	"syscall.pipe1",
+	"syscall.fault",
+	"ctxsw.futex.fs",
+	"ctxsw.futex.fsgs",
+	"ctxsw.futex.proc.fs",
+	"ctxsw.futex.proc.fsgs",
+	"ctxsw.pipe.fs",
+	"ctxsw.pipe.fsgs",
+	"ctxsw.pipe.proc.fs",
+	"ctxsw.pipe.proc.fsgs",
+	"ctxsw.yield.fs",
+	"ctxsw.yield.fsgs",
+	"ctxsw.yield.proc.fs",
+	"ctxsw.yield.proc.fsgs",
+	"uaccess.get4.unchecked",
+	"uaccess.get4.checked",
+	"uaccess.get4.open",
+	"uaccess.get4.open_nofence",
+	"uaccess.get8.unchecked",
+	"uaccess.get8.checked",
+	"uaccess.get8.open",
+	"uaccess.get8.open_nofence",
+	"uaccess.put4.unchecked",
+	"uaccess.put4.checked",
+	"uaccess.put4.open",
+	"uaccess.put4.open_nofence",
+	"uaccess.put8.unchecked",
+	"uaccess.put8.checked",
+	"uaccess.put8.open",
+	"uaccess.put8.open_nofence",
+	KVM_HOST_BENCHMARK,
 };
 
 _Static_assert(ARRAY_SIZE(names) <= BENCHMARKS_MAX, "a set is 64 bits");
@@ -91,5 +122,29 @@ int benchmarks_parse(const char *list, benchmark_set *ret, struct err *e)
 		}
 	}
 	*ret = set;
+	return 0;
+}
+
+/**
+ * benchmarks_check_backend() - can these benchmarks run in that backend's guests?
+ * @set: benchmarks
+ * @backend: "kvm" or "qemu"
+ * @e: set on failure
+ *
+ * Return: 0, or -ENOTSUP.
+ * Context: any thread.
+ */
+int benchmarks_check_backend(benchmark_set set, const char *backend, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if ((set & benchmark_bit(i)) && strcmp(names[i], KVM_HOST_BENCHMARK) == 0 &&
+		    strcmp(backend, "qemu") != 0) {
+			return err_set(e, -ENOTSUP,
+				       "--bench: %s needs --backend qemu: its guest is a KVM host "
+				       "itself, and the guest of another KVM would have to be "
+				       "nested",
+				       names[i]);
+		}
+	}
 	return 0;
 }

@@ -28,5 +28,6 @@ static inline bool benchmark_in(benchmark_set set, size_t i)
 size_t benchmark_count(void);
 const char *benchmark_name(size_t i);
 int benchmarks_parse(const char *list, benchmark_set *ret, struct err *e) __must_check;
+int benchmarks_check_backend(benchmark_set set, const char *backend, struct err *e) __must_check;
 
 #endif

@@ -19,6 +19,10 @@
 #define GUEST_BENCH_PATH   "/ringside/bench"
 #define GUEST_BUSYBOX_PATH "/bin/busybox"
 
+/* For the benchmark kvmwalk: ringside itself, and its payload. */
+#define GUEST_RINGSIDE_PATH "/ringside/ringside"
+#define GUEST_PAGEWALK_PATH "/ringside/pagewalk.elf"
+
 struct initramfs_file {
 	const char *name; /* in the guest, without the leading slash */
 	const char *path; /* the host's file */

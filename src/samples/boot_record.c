@@ -228,6 +228,24 @@ static int bench_init(struct boot_bench *b, const char *name, const char *per_ca
 	return b->name && b->per_call ? 0 : -ENOMEM;
 }
 
+/* What a sample of a probe is, which the record does not say. */
+static const char *unit_of_probe(const char *probe)
+{
+	static const struct {
+		const char *probe, *unit;
+	} known[] = {
+		{"switch_to.fsgs", "switch"},
+		{"kvm.pte_read", "read"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (strcmp(known[i].probe, probe) == 0) {
+			return known[i].unit;
+		}
+	}
+	return "sample";
+}
+
 /* Makes "probe@benchmark" of each probe that counted in the benchmark's bank. */
 static int add_probes(struct boot_record *rec, const json_t *calltime, const char *bench,
 		      const json_t *bank, struct err *e)
@@ -249,7 +267,7 @@ static int add_probes(struct boot_record *rec, const json_t *calltime, const cha
 		if (!probe || snprintf(name, sizeof(name), "%s@%s", probe, bench) >= 128) {
 			return err_set(e, -EBADMSG, "'calltime'[%zu] names no probe", i);
 		}
-		if (bench_init(b, name, "switch") < 0) {
+		if (bench_init(b, name, unit_of_probe(probe)) < 0) {
 			return err_set(e, -ENOMEM, "out of memory");
 		}
 		rec->bench_count++;

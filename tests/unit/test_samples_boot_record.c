@@ -93,6 +93,24 @@ static void the_exits_that_every_window_has_disturb_none(void **state)
 	boot_record_destroy(r);
 }
 
+static void a_probe_says_what_its_samples_are(void **state)
+{
+	struct boot_record *r =
+		parse(HEAD "\"windows\":[],\"calltime\":["
+			   "{\"bank\":1,\"probe\":\"kvm.pte_read\",\"count\":1,\"sum\":9,"
+			   "\"empty_min\":1},"
+			   "{\"bank\":1,\"probe\":\"switch_to.fsgs\",\"count\":1,\"sum\":9,"
+			   "\"empty_min\":1},"
+			   "{\"bank\":1,\"probe\":\"other.what\",\"count\":1,\"sum\":9,"
+			   "\"empty_min\":1}],\"guest\":[" CTXSW "]," OK);
+
+	assert_string_equal(boot_record_find(r, "kvm.pte_read@ctxsw.yield.fs")->per_call, "read");
+	assert_string_equal(boot_record_find(r, "switch_to.fsgs@ctxsw.yield.fs")->per_call,
+			    "switch");
+	assert_string_equal(boot_record_find(r, "other.what@ctxsw.yield.fs")->per_call, "sample");
+	boot_record_destroy(r);
+}
+
 static void a_probe_is_the_mean_of_its_bank_less_an_empty_pair(void **state)
 {
 	struct boot_record *r = parse(
@@ -220,6 +238,7 @@ int main(void)
 			the_guest_tells_of_interrupts_and_of_switches_that_are_not_the_benchmarks),
 		cmocka_unit_test(windows_tell_each_cause_by_the_benchmarks_own_window),
 		cmocka_unit_test(the_exits_that_every_window_has_disturb_none),
+		cmocka_unit_test(a_probe_says_what_its_samples_are),
 		cmocka_unit_test(a_probe_is_the_mean_of_its_bank_less_an_empty_pair),
 		cmocka_unit_test(a_probe_without_a_measured_empty_pair_has_no_number_and_says_why),
 		cmocka_unit_test(
