@@ -35,6 +35,7 @@ struct context {
 	struct compare_options o;
 	struct comparison c;
 	struct kernel_file *kernels; /* of each arm, group by group */
+	unsigned int jobs;
 	struct results *results;
 };
 
@@ -247,9 +248,15 @@ static int prepare(struct context *x, struct err *e)
 
 	if (!compare_options_has_plan(&x->o)) {
 		r = open_results(x, e);
+		if (r == 0) {
+			r = compare_options_jobs(&x->o, &x->c.plan, &x->jobs, e);
+		}
 		return r < 0 ? r : find_kernels(x, &x->c.plan, e);
 	}
 	r = compare_options_plan(&x->o, &p, e);
+	if (r == 0) {
+		r = compare_options_jobs(&x->o, &p, &x->jobs, e);
+	}
 	if (r == 0) {
 		r = find_kernels(x, &p, e);
 	}
@@ -322,6 +329,7 @@ static int boot_all(struct context *x)
 		.program = x->c.plan.runner ? x->c.plan.runner : SELF,
 		.kernel_path = kernel_of_boot,
 		.ctx = x,
+		.jobs = x->jobs,
 		.results = x->results,
 		.progress = &progress,
 	};

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,6 +20,8 @@
 
 #define BLOCKS_DEFAULT  12
 #define BATCHES_DEFAULT 30
+#define JOBS_DEFAULT    4
+#define JOBS_MAX        64
 
 /*
  * For a boot. Inside QEMU's software processor time is no measure of a hang: its clock leaps ahead
@@ -142,6 +145,10 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		{OPT_U64, "icount", 0, &o->icount, .max = EXEC_ICOUNT_SHIFT_MAX, .arg = "SHIFT",
 		 .help = "under QEMU: an instruction takes 2^SHIFT ns of guest time; the unit is "
 			 "instructions then [3 where auto picks qemu]"},
+		{OPT_U64, "jobs", 'j', &o->jobs, .min = 1, .max = JOBS_MAX, .arg = "N",
+		 .help = "boots that run at a time; more than one only where instructions are "
+			 "counted, which they do not disturb [there: one for each CPU, at most "
+			 "4; else 1]"},
 		{OPT_STRING, "runner", 0, &o->runner, .arg = "FILE",
 		 .help = "the program that boots, called as FILE run ... [ringside itself]"},
 		{OPT_GROUP, .help = "Results"},
@@ -176,6 +183,38 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 	};
 	r = opt_parse(&cmd, argc, argv, &rest, e);
 	return r ? r : check(o, e);
+}
+
+/**
+ * compare_options_jobs() - how many boots may run at a time
+ * @o: parsed options
+ * @p: the plan
+ * @ret: set on success
+ * @e: set on failure
+ *
+ * Return: 0, or -EINVAL where boots side by side would disturb what is measured.
+ * Context: any thread.
+ */
+int compare_options_jobs(const struct compare_options *o, const struct plan *p, unsigned int *ret,
+			 struct err *e)
+{
+	bool counts = strcmp(p->backend, "qemu") == 0 && p->icount != PLAN_NO_ICOUNT;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (o->jobs > 1 && !counts) {
+		return err_set(e, -EINVAL,
+			       "--jobs %" PRIu64 ": boots that run side by side disturb each "
+			       "other's time; it is for --backend qemu --icount",
+			       o->jobs);
+	}
+	if (o->jobs > 0) {
+		*ret = (unsigned int)o->jobs;
+	} else if (!counts || cpus < 1) {
+		*ret = 1;
+	} else {
+		*ret = cpus < JOBS_DEFAULT ? (unsigned int)cpus : JOBS_DEFAULT;
+	}
+	return 0;
 }
 
 /**

@@ -18,12 +18,15 @@ struct compare_options {
 	const char *backend;
 	const char *results;
 	const char *runner;
+	uint64_t jobs; /* 0: as many as do not disturb one another */
 	bool resume;
 	bool json;
 };
 
 int compare_options_parse(struct compare_options *o, int argc, char **argv,
 			  struct err *e) __must_check;
+int compare_options_jobs(const struct compare_options *o, const struct plan *p, unsigned int *ret,
+			 struct err *e) __must_check;
 bool compare_options_has_plan(const struct compare_options *o);
 int compare_options_plan(const struct compare_options *o, struct plan *ret,
 			 struct err *e) __must_check;

@@ -63,11 +63,12 @@ static void on_tick(void *ctx)
 	progress_tick(ctx);
 }
 
-/* Starts the process of one boot and waits for its end. */
-static int boot_once(const struct comparison *c, const struct compare_request *req,
-		     const struct schedule_boot *b, struct spawn_result *ret, struct err *e)
+/* Starts the process of one boot. */
+static int start_boot(const struct comparison *c, const struct compare_request *req,
+		      struct spawn_pool *pool, size_t slot, struct err *e)
 {
 	const struct plan *p = &c->plan;
+	struct schedule_boot *b = &p->boots[slot];
 	const struct plan_arm *arm = plan_boot_arm(p, b);
 	char timeout[32], icount[16], record_fd[8], job_path[32];
 	_cleanup_free_ char *job = NULL;
@@ -76,8 +77,6 @@ static int boot_once(const struct comparison *c, const struct compare_request *r
 		.program = req->program,
 		.argv = (char *const *)argv,
 		.timeout_ns = p->timeout_ns + TIMEOUT_GRACE_NS,
-		.tick = on_tick,
-		.ctx = req->progress,
 	};
 	size_t n = 0;
 	int r = make_job(p, b, &job, &spawn.input_len, e);
@@ -113,7 +112,7 @@ static int boot_once(const struct comparison *c, const struct compare_request *r
 	argv[n++] = "--json";
 	argv[n++] = record_fd;
 	argv[n] = NULL;
-	return spawn_run(&spawn, ret, e);
+	return spawn_pool_start(pool, &spawn, b, e);
 }
 
 /* A results line: the boot's place, then the record as it came. */
@@ -234,56 +233,107 @@ static bool has_failed(const struct comparison *c, size_t group)
 	return c->failed[group] >= COMPARE_FAILED_MAX;
 }
 
-/* Boots the slots that are not recorded yet, until something ends it. */
-static int run_slots(struct comparison *c, const struct compare_request *req,
-		     enum compare_end *ret_end, int *ret_signal, struct err *e)
-{
-	for (size_t slot = 0; slot < c->plan.boot_count; slot++) {
-		struct spawn_result res;
-		char what[PROGRESS_WHAT_MAX];
-		int r;
+/* The boots of one run, of which several may run at a time. */
+struct runner {
+	struct comparison *c;
+	const struct compare_request *req;
+	struct spawn_pool *pool;
+	size_t next; /* the slot to look at next */
+	size_t running;
+	bool stopping; /* nothing more is begun */
+	enum compare_end end;
+	int signal;
+};
 
-		if (c->boots[slot] || has_failed(c, c->plan.boots[slot].group)) {
+/* Begins boots that are not recorded yet, as many as may run at a time. */
+static int begin_boots(struct runner *x, struct err *e)
+{
+	const struct comparison *c = x->c;
+	int r = 0;
+
+	for (; r == 0 && !x->stopping && x->running < x->req->jobs; x->next++) {
+		char what[PROGRESS_WHAT_MAX];
+
+		if (x->next == c->plan.boot_count) {
+			break;
+		}
+		if (c->boots[x->next] || has_failed(c, c->plan.boots[x->next].group)) {
 			continue;
 		}
-		say_boot(c, slot, what, sizeof(what));
-		progress_begin(req->progress, what);
-		r = boot_once(c, req, &c->plan.boots[slot], &res, e);
-		if (r < 0) {
-			progress_clear(req->progress);
-			return r;
-		}
-		if (res.end == SPAWN_INTERRUPTED) {
-			*ret_signal = res.signal;
-			spawn_result_fini(&res);
-			progress_clear(req->progress);
-			*ret_end = COMPARE_INTERRUPTED;
-			return 0;
-		}
-		r = take_record(c, req->results, slot, &res, e);
-		spawn_result_fini(&res);
-		progress_end(req->progress, r == 0 && c->last_use != BOOT_NOT_THERE);
-		if (r == 0 && c->last_use == BOOT_WHOLE) {
-			continue;
-		}
-		progress_clear(req->progress);
-		if (r < 0) {
-			err_prefix(e, "boot %zu (%s)", slot + 1, what);
-			return r;
-		}
-		if (c->last_use == BOOT_NOT_THERE) {
+		say_boot(c, x->next, what, sizeof(what));
+		progress_begin(x->req->progress, what);
+		r = start_boot(c, x->req, x->pool, x->next, e);
+		x->running += r == 0;
+	}
+	return r;
+}
+
+/* Takes in a boot that has ended in one way or another. */
+static int end_boot(struct runner *x, size_t slot, const struct spawn_result *res, struct err *e)
+{
+	struct comparison *c = x->c;
+	char what[PROGRESS_WHAT_MAX];
+	struct err why = ERR_INIT;
+	int r;
+
+	say_boot(c, slot, what, sizeof(what));
+	if (res->end == SPAWN_INTERRUPTED) {
+		progress_end(x->req->progress, false);
+		x->stopping = true;
+		x->end = COMPARE_INTERRUPTED;
+		x->signal = res->signal;
+		return 0;
+	}
+	r = take_record(c, x->req->results, slot, res, &why);
+	progress_end(x->req->progress, r == 0 && c->last_use != BOOT_NOT_THERE);
+	if (r == 0 && c->last_use == BOOT_WHOLE) {
+		return 0;
+	}
+	progress_clear(x->req->progress);
+	if (r < 0) {
+		*e = why;
+		err_prefix(e, "boot %zu (%s)", slot + 1, what);
+		return r;
+	}
+	if (c->last_use == BOOT_NOT_THERE) {
+		/* Of several that run side by side the first one tells why. */
+		if (!x->stopping) {
 			err_set(e, -EIO, "boot %zu (%s): %s", slot + 1, what, c->last_why);
-			*ret_end = COMPARE_NO_BOOT;
-			return 0;
+			x->end = COMPARE_NO_BOOT;
 		}
-		log_warn("boot %zu (%s) failed: %s", slot + 1, what, c->last_why);
+		x->stopping = true;
+		return 0;
 	}
-	*ret_end = COMPARE_COMPLETE;
-	for (size_t group = 0; group < c->plan.group_count; group++) {
-		*ret_end = has_failed(c, group) ? COMPARE_GUEST_FAILED : *ret_end;
-	}
-	progress_clear(req->progress);
+	log_warn("boot %zu (%s) failed: %s", slot + 1, what, c->last_why);
 	return 0;
+}
+
+/* Boots the slots that are not recorded yet, until something ends it. */
+static int run_slots(struct runner *x, struct err *e)
+{
+	int r = begin_boots(x, e);
+
+	while (r == 0 && x->running > 0) {
+		struct spawn_result res;
+		void *tag;
+
+		r = spawn_pool_wait(x->pool, &res, &tag, e);
+		if (r < 0) {
+			break;
+		}
+		x->running--;
+		r = end_boot(x, (size_t)((struct schedule_boot *)tag - x->c->plan.boots), &res, e);
+		spawn_result_fini(&res);
+		if (r == 0) {
+			r = begin_boots(x, e);
+		}
+	}
+	progress_clear(x->req->progress);
+	for (size_t group = 0; x->end == COMPARE_COMPLETE && group < x->c->plan.group_count;
+	     group++) {
+		x->end = has_failed(x->c, group) ? COMPARE_GUEST_FAILED : x->end;
+	}
+	return r;
 }
 
 /**
@@ -294,7 +344,7 @@ static int run_slots(struct comparison *c, const struct compare_request *req,
  * @ret_signal: set for COMPARE_INTERRUPTED: by which signal
  * @e: set on failure, and for COMPARE_NO_BOOT
  *
- * Signals that ask us to end are held back here: they end the boot that runs, and then us.
+ * Signals that ask us to end are held back here: they end the boots that run, and then us.
  *
  * Return: 0; -EXDEV when a boot does not fit to the others; the errno of starting a process or of
  * writing the results.
@@ -303,11 +353,18 @@ static int run_slots(struct comparison *c, const struct compare_request *req,
 int compare_boots(struct comparison *c, const struct compare_request *req,
 		  enum compare_end *ret_end, int *ret_signal, struct err *e)
 {
-	sigset_t before;
-	int r;
+	struct runner x = {.c = c, .req = req, .end = COMPARE_COMPLETE};
+	int r = spawn_pool_create(on_tick, req->progress, &x.pool, e);
 
-	spawn_hold_signals(NULL, &before);
-	r = run_slots(c, req, ret_end, ret_signal, e);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return r;
+	if (r < 0) {
+		return r;
+	}
+	r = run_slots(&x, e);
+	spawn_pool_destroy(x.pool);
+	if (r < 0) {
+		return r;
+	}
+	*ret_end = x.end;
+	*ret_signal = x.signal;
+	return 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Boots what a comparison's plan still lacks, one process a boot, and records each boot. */
+/*
+ * Boots what a comparison's plan still lacks, one process a boot, and records each boot. Where
+ * instructions are counted several may run side by side: what they count is not disturbed by it.
+ */
 #ifndef ENGINE_COMPARE_H
 #define ENGINE_COMPARE_H
 
@@ -17,6 +20,7 @@
 
 struct compare_request {
 	const char *program; /* called as PROGRAM run ... */
+	unsigned int jobs;   /* boots that run at a time, 1 or more */
 	/* The file of the kernel that a boot of the plan boots. */
 	const char *(*kernel_path)(void *ctx, const struct schedule_boot *b);
 	void *ctx;

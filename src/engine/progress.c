@@ -42,16 +42,16 @@ static const char *duration(uint64_t ns, char *buf, size_t len)
 	return buf;
 }
 
-/* The boots to come, the current one included, at the mean pace of this run's; 0: not known. */
+/* The boots to come, at the pace at which those of this run have ended; 0: not known. */
 static uint64_t time_left_ns(const struct progress *p, uint64_t now)
 {
-	uint64_t spent = now - p->begun_ns;
+	uint64_t spent = now - p->ended_ns;
 	uint64_t left;
 
 	if (p->timed == 0) {
 		return 0;
 	}
-	left = p->timed_ns / p->timed * (p->total - p->done);
+	left = (p->ended_ns - p->first_ns) / p->timed * (p->total - p->done);
 	/* The current boot may be slower than the mean: then it ends any moment now. */
 	return left > spent ? left - spent : 1;
 }
@@ -61,7 +61,7 @@ static void show(struct progress *p, uint64_t now)
 	char left[32], line[192];
 	uint64_t left_ns = time_left_ns(p, now);
 	int n = snprintf(line, sizeof(line), "%sringside: boot %zu of %zu, %s%s%s%s",
-			 p->tty ? "\r\033[K" : "", p->done + 1, p->total, p->what,
+			 p->tty ? "\r\033[K" : "", p->done + p->running, p->total, p->what,
 			 left_ns ? ", about " : "",
 			 left_ns ? duration(left_ns, left, sizeof(left)) : "",
 			 left_ns ? " left" : "");
@@ -89,7 +89,10 @@ void progress_begin(struct progress *p, const char *what)
 	uint64_t now = clock_now_ns(p->clock);
 
 	snprintf(p->what, sizeof(p->what), "%s", what);
-	p->begun_ns = now;
+	p->running++;
+	if (p->first_ns == 0) {
+		p->first_ns = now;
+	}
 	if (p->tty || p->last_ns == 0 || now - p->last_ns >= QUIET_NS) {
 		show(p, now);
 	}
@@ -109,7 +112,7 @@ void progress_tick(struct progress *p)
 }
 
 /**
- * progress_end() - the boot that was begun has ended
+ * progress_end() - a boot that was begun has ended
  * @p: the progress
  * @recorded: whether it is done, and need not be done again
  *
@@ -117,10 +120,11 @@ void progress_tick(struct progress *p)
  */
 void progress_end(struct progress *p, bool recorded)
 {
+	p->running--;
 	if (recorded) {
 		p->done++;
 		p->timed++;
-		p->timed_ns += clock_now_ns(p->clock) - p->begun_ns;
+		p->ended_ns = clock_now_ns(p->clock);
 	}
 }
 

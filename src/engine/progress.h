@@ -20,11 +20,12 @@ struct progress {
 	bool tty;
 	const struct clock_ops *clock;
 	size_t total, done;           /* boots; done counts the ones of earlier runs too */
+	size_t running;               /* boots that have begun and not ended */
 	size_t timed;                 /* boots that this run has seen whole */
-	uint64_t timed_ns;            /* and what they took */
-	uint64_t begun_ns;            /* when the current boot began */
+	uint64_t first_ns;            /* when the first one of them began */
+	uint64_t ended_ns;            /* when the last one of them ended */
 	uint64_t last_ns;             /* when something was last written; 0: never */
-	char what[PROGRESS_WHAT_MAX]; /* the current boot */
+	char what[PROGRESS_WHAT_MAX]; /* the boot that began last */
 };
 
 void progress_init(struct progress *p, int fd, bool tty, size_t total, size_t done,

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * See spawn.h. Main thread only: signals are taken through a descriptor while the process runs, and
- * the death signal that ties the process to us is of the thread that forked.
- */
-#include "engine/spawn.h"
+/* See spawn.h. Main thread only: signals are taken through a descriptor while a process runs. */
+#include "engine/spawn_priv.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,26 +13,34 @@
 
 #include "base/clock.h"
 #include "base/evloop.h"
-#include "base/io.h"
-
-/* Those that ask us to end. */
-static const int asks_to_end[] = {SIGINT, SIGTERM, SIGHUP};
 
 /* How long a process may take to end in good order before it is killed. */
 #define GRACE_NS (3 * NS_PER_SEC)
 
 struct running {
-	struct evloop *loop;
-	const struct spawn_request *req;
-	struct spawn_result *result;
+	struct running *next;
+	struct spawn_pool *pool;
+	void *tag;
+	struct spawn_result result;
 	pid_t pid;
-	int record_fd, said_fd;
+	int record_fd, said_fd, pid_fd;
 	uint64_t start_ns;
 	size_t record_room;
 	size_t said_len;
 	bool ending; /* asked to end; the next step is SIGKILL */
-	int error;   /* negative errno of ours */
-	struct evloop_source *deadline, *record_source, *said_source;
+	bool ended;
+	int error; /* negative errno of ours */
+	struct evloop_source *deadline, *record_source, *said_source, *pid_source;
+};
+
+struct spawn_pool {
+	struct evloop *loop;
+	int signal_fd;
+	sigset_t before; /* the signal mask to go back to */
+	void (*tick)(void *ctx);
+	void *ctx;
+	struct running *processes;
+	int signal; /* that we were asked to end by; 0: none yet */
 };
 
 static void end_group(struct running *c, int sig)
@@ -56,7 +58,7 @@ static void end_process(struct running *c, enum spawn_end why)
 		return;
 	}
 	c->ending = true;
-	c->result->end = why;
+	c->result.end = why;
 	end_group(c, SIGTERM);
 	if (evloop_arm_timer(c->deadline, clock_now_ns(&clock_monotonic) + GRACE_NS, 0) < 0) {
 		end_group(c, SIGKILL);
@@ -76,15 +78,15 @@ static void on_deadline(void *ctx)
 
 static void on_tick(void *ctx)
 {
-	struct running *c = ctx;
+	struct spawn_pool *pool = ctx;
 
-	c->req->tick(c->req->ctx);
+	pool->tick(pool->ctx);
 }
 
 /* Takes what the pipe holds now. True while more may come. */
 static bool read_record(struct running *c)
 {
-	struct spawn_result *res = c->result;
+	struct spawn_result *res = &c->result;
 
 	for (;;) {
 		ssize_t n;
@@ -118,7 +120,7 @@ static bool read_record(struct running *c)
 /* Keeps the end of what it says. */
 static bool read_said(struct running *c)
 {
-	char *said = c->result->said;
+	char *said = c->result.said;
 	char buf[1024];
 	ssize_t n;
 
@@ -159,91 +161,28 @@ static void on_exit_of_process(void *ctx, int fd, uint32_t events)
 {
 	struct running *c = ctx;
 
-	evloop_stop(c->loop);
+	c->ended = true;
+	evloop_stop(c->pool->loop);
 }
 
 static void on_signal(void *ctx, int fd, uint32_t events)
 {
-	struct running *c = ctx;
+	struct spawn_pool *pool = ctx;
 	struct signalfd_siginfo info;
 
-	if (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		c->result->signal = (int)info.ssi_signo;
+	if (read(fd, &info, sizeof(info)) != (ssize_t)sizeof(info)) {
+		return;
+	}
+	pool->signal = (int)info.ssi_signo;
+	for (struct running *c = pool->processes; c; c = c->next) {
+		c->result.signal = pool->signal;
 		end_process(c, SPAWN_INTERRUPTED);
 	}
 }
 
-/* Descriptors below this are given away by number in the new process. */
-#define FIRST_FREE_FD 10
-
-static int move_up(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-
-	close(fd);
-	return high;
-}
-
-/* A pipe whose reading end, ours, does not block. */
-static int make_pipe(int *ret_read, int *ret_write)
-{
-	int fds[2];
-
-	if (pipe2(fds, O_CLOEXEC) < 0) {
-		return -errno;
-	}
-	*ret_read = move_up(fds[0]);
-	*ret_write = move_up(fds[1]);
-	if (*ret_read < 0 || *ret_write < 0 || fcntl(*ret_read, F_SETFL, O_NONBLOCK) < 0) {
-		return -errno;
-	}
-	return 0;
-}
-
-static int make_input(const struct spawn_request *req, int *ret_fd)
-{
-	int fd = memfd_create("ringside-input", MFD_CLOEXEC);
-	int r;
-
-	if (fd < 0) {
-		return -errno;
-	}
-	fd = move_up(fd);
-	if (fd < 0) {
-		return -errno;
-	}
-	*ret_fd = fd;
-	r = io_write_all(fd, req->input, req->input_len);
-	return r == 0 && lseek(fd, 0, SEEK_SET) < 0 ? -errno : r;
-}
-
-/* The new process, up to its program. Only calls that are safe after fork(2). */
-static _Noreturn void become(const struct spawn_request *req, pid_t parent, int record_fd,
-			     int said_fd, int input_fd, const sigset_t *mask)
-{
-	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) {
-		_exit(127);
-	}
-	if (null_fd >= 0) {
-		null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	}
-	if (null_fd >= 0 && dup2(null_fd, 0) == 0 && dup2(null_fd, 1) == 1 &&
-	    dup2(said_fd, 2) == 2 && dup2(record_fd, SPAWN_RECORD_FD) >= 0 &&
-	    dup2(input_fd, SPAWN_INPUT_FD) >= 0) {
-		sigprocmask(SIG_SETMASK, mask, NULL);
-		execv(req->program, req->argv);
-	}
-	dprintf(2, "%s: %s\n", req->program, strerror(errno));
-	_exit(127);
-}
-
 static void take_status(struct running *c)
 {
-	struct spawn_result *res = c->result;
+	struct spawn_result *res = &c->result;
 	int status = 0;
 
 	/* What it started dies with it; as it is not yet waited for, its group is still its own. */
@@ -257,113 +196,242 @@ static void take_status(struct running *c)
 	res->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int watch(struct running *c, int signal_fd, int pid_fd)
+static int watch(struct running *c, uint64_t timeout_ns)
 {
-	const struct spawn_request *req = c->req;
-	struct evloop_source *unused;
-	int r = evloop_create(&c->loop);
+	struct evloop *loop = c->pool->loop;
+	int r = evloop_add_timer(loop, on_deadline, c, &c->deadline);
 
-	if (r == 0) {
-		r = evloop_add_timer(c->loop, on_deadline, c, &c->deadline);
-	}
-	if (r == 0 && req->timeout_ns) {
-		r = evloop_arm_timer(c->deadline, c->start_ns + req->timeout_ns, 0);
+	if (r == 0 && timeout_ns) {
+		r = evloop_arm_timer(c->deadline, c->start_ns + timeout_ns, 0);
 	}
 	if (r == 0) {
-		r = evloop_add_fd(c->loop, c->record_fd, EPOLLIN, on_record, c, &c->record_source);
+		r = evloop_add_fd(loop, c->record_fd, EPOLLIN, on_record, c, &c->record_source);
 	}
 	if (r == 0) {
-		r = evloop_add_fd(c->loop, c->said_fd, EPOLLIN, on_said, c, &c->said_source);
+		r = evloop_add_fd(loop, c->said_fd, EPOLLIN, on_said, c, &c->said_source);
 	}
 	if (r == 0) {
-		r = evloop_add_fd(c->loop, signal_fd, EPOLLIN, on_signal, c, &unused);
+		r = evloop_add_fd(loop, c->pid_fd, EPOLLIN, on_exit_of_process, c, &c->pid_source);
 	}
-	if (r == 0) {
-		r = evloop_add_fd(c->loop, pid_fd, EPOLLIN, on_exit_of_process, c, &unused);
-	}
-	if (r == 0 && req->tick) {
-		r = evloop_add_timer(c->loop, on_tick, c, &unused);
-		if (r == 0) {
-			r = evloop_arm_timer(unused, c->start_ns + NS_PER_SEC, NS_PER_SEC);
-		}
-	}
-	return r < 0 ? r : evloop_run(c->loop);
+	return r;
 }
 
-static int run_with_signals(const struct spawn_request *req, struct spawn_result *res,
-			    const sigset_t *ours)
+static void forget(struct evloop_source **s)
 {
-	_cleanup_close_ int signal_fd = signalfd(-1, ours, SFD_CLOEXEC | SFD_NONBLOCK);
-	_cleanup_close_ int record_in = -1;
-	_cleanup_close_ int said_in = -1;
-	_cleanup_close_ int input_fd = -1;
-	_cleanup_close_ int record_out = -1;
-	_cleanup_close_ int said_out = -1;
-	_cleanup_close_ int pid_fd = -1;
-	struct running c = {.req = req, .result = res};
-	sigset_t child_mask;
-	pid_t parent = getpid();
-	int r = signal_fd < 0 ? -errno : make_pipe(&record_out, &record_in);
+	if (*s) {
+		evloop_remove(TAKE_PTR(*s));
+	}
+}
 
-	if (r == 0) {
-		r = make_pipe(&said_out, &said_in);
+/* Waits for a process that has ended, or ends it, and takes it out of the pool. */
+static void reap(struct running *c)
+{
+	forget(&c->deadline);
+	forget(&c->record_source);
+	forget(&c->said_source);
+	forget(&c->pid_source);
+	if (!c->ended) {
+		end_group(c, SIGKILL);
 	}
-	if (r == 0) {
-		r = make_input(req, &input_fd);
+	take_status(c);
+	(void)read_record(c);
+	(void)read_said(c);
+	close(c->record_fd);
+	close(c->said_fd);
+	if (c->pid_fd >= 0) {
+		close(c->pid_fd);
 	}
+	for (struct running **at = &c->pool->processes; *at; at = &(*at)->next) {
+		if (*at == c) {
+			*at = c->next;
+			break;
+		}
+	}
+}
+
+/* Starts the process. What fails leaves nothing behind. */
+static int start(const struct spawn_request *req, struct running *c)
+{
+	int r;
+
+	c->start_ns = clock_now_ns(&clock_monotonic);
+	r = spawn_process(req, &c->pid, &c->record_fd, &c->said_fd);
 	if (r < 0) {
 		return r;
 	}
-	/* The process takes these signals itself, whatever we block. */
-	sigprocmask(SIG_BLOCK, NULL, &child_mask);
-	for (size_t i = 0; i < ARRAY_SIZE(asks_to_end); i++) {
-		sigdelset(&child_mask, asks_to_end[i]);
+	c->pid_fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	c->next = c->pool->processes;
+	c->pool->processes = c;
+	r = c->pid_fd < 0 ? -errno : watch(c, req->timeout_ns);
+	if (r < 0) {
+		reap(c);
 	}
-	c.record_fd = record_out;
-	c.said_fd = said_out;
-	c.start_ns = clock_now_ns(&clock_monotonic);
-	c.pid = fork();
-	if (c.pid < 0) {
+	return r;
+}
+
+static int open_pool(struct spawn_pool *pool, const sigset_t *held)
+{
+	struct evloop_source *unused;
+	int r;
+
+	pool->signal_fd = signalfd(-1, held, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (pool->signal_fd < 0) {
 		return -errno;
 	}
-	if (c.pid == 0) {
-		become(req, parent, record_in, said_in, input_fd, &child_mask);
+	r = evloop_create(&pool->loop);
+	if (r == 0) {
+		r = evloop_add_fd(pool->loop, pool->signal_fd, EPOLLIN, on_signal, pool, &unused);
 	}
-	close(TAKE_FD(record_in));
-	close(TAKE_FD(said_in));
-	pid_fd = (int)syscall(SYS_pidfd_open, c.pid, 0);
-	r = pid_fd < 0 ? -errno : watch(&c, signal_fd, pid_fd);
-	if (r < 0) {
-		end_group(&c, SIGKILL);
+	if (r == 0 && pool->tick) {
+		r = evloop_add_timer(pool->loop, on_tick, pool, &unused);
+		if (r == 0) {
+			r = evloop_arm_timer(unused, clock_now_ns(&clock_monotonic) + NS_PER_SEC,
+					     NS_PER_SEC);
+		}
 	}
-	take_status(&c);
-	(void)read_record(&c);
-	(void)read_said(&c);
-	evloop_destroy(c.loop);
-	return r < 0 ? r : c.error;
+	return r;
 }
 
 /**
- * spawn_hold_signals() - hold back the signals that ask us to end
- * @ret_held: set to those signals; NULL is fine
- * @ret_before: set to the mask as it was, for sigprocmask(SIG_SETMASK)
+ * spawn_pool_create() - make a place where several programs run at once
+ * @tick: called once a second while spawn_pool_wait() waits, or NULL
+ * @ctx: handed to @tick
+ * @ret: set on success; end it with spawn_pool_destroy()
+ * @e: set on failure
  *
- * What is held back while nothing runs ends the next spawn_run() at once.
+ * SIGINT, SIGTERM and SIGHUP are held back as long as there is a pool: each ends the programs that
+ * run, in good order. That is a result, not a failure. A signal that is pending already counts too.
+ *
+ * Return: 0, -ENOMEM, or the errno of signalfd(2) and its like.
+ * Context: main thread.
+ */
+int spawn_pool_create(void (*tick)(void *ctx), void *ctx, struct spawn_pool **ret, struct err *e)
+{
+	struct spawn_pool *pool = calloc(1, sizeof(*pool));
+	sigset_t held;
+	int r;
+
+	if (!pool) {
+		return err_errno(e, -ENOMEM, "starting programs");
+	}
+	pool->tick = tick;
+	pool->ctx = ctx;
+	spawn_hold_signals(&held, &pool->before);
+	r = open_pool(pool, &held);
+	if (r < 0) {
+		spawn_pool_destroy(pool);
+		return err_errno(e, r, "starting programs");
+	}
+	*ret = pool;
+	return 0;
+}
+
+/**
+ * spawn_pool_start() - start a program
+ * @pool: the pool
+ * @req: what to run; need not outlive the call
+ * @tag: handed back by spawn_pool_wait()
+ * @e: set on failure
+ *
+ * Return: 0, -ENOMEM, or the errno of pipe2(2), fork(2) and their like.
+ * Context: main thread.
+ */
+int spawn_pool_start(struct spawn_pool *pool, const struct spawn_request *req, void *tag,
+		     struct err *e)
+{
+	struct running *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c) {
+		return err_errno(e, -ENOMEM, "starting %s", req->program);
+	}
+	c->pool = pool;
+	c->tag = tag;
+	r = start(req, c);
+	if (r < 0) {
+		spawn_result_fini(&c->result);
+		free(c);
+		return err_errno(e, r, "starting %s", req->program);
+	}
+	return 0;
+}
+
+static struct running *find_ended(const struct spawn_pool *pool)
+{
+	for (struct running *c = pool->processes; c; c = c->next) {
+		if (c->ended) {
+			return c;
+		}
+	}
+	return NULL;
+}
+
+/**
+ * spawn_pool_wait() - wait until one of the programs has ended
+ * @pool: the pool, with a program that runs
+ * @ret: set on success; end it with spawn_result_fini()
+ * @ret_tag: set on success: whose result it is; NULL is fine
+ * @e: set on failure
+ *
+ * Return: 0, -ENOMEM, or the errno of epoll_wait(2).
+ * Context: main thread.
+ */
+int spawn_pool_wait(struct spawn_pool *pool, struct spawn_result *ret, void **ret_tag,
+		    struct err *e)
+{
+	struct running *c = find_ended(pool);
+	int r = 0;
+
+	assert(pool->processes);
+	while (!c && r == 0) {
+		r = evloop_run(pool->loop);
+		c = find_ended(pool);
+	}
+	if (!c) {
+		return err_errno(e, r, "waiting for a program");
+	}
+	reap(c);
+	if (c->error < 0) {
+		r = err_errno(e, c->error, "reading what a program wrote");
+		spawn_result_fini(&c->result);
+		free(c);
+		return r;
+	}
+	if (c->result.record_len == 0) {
+		free(TAKE_PTR(c->result.record));
+	}
+	*ret = c->result;
+	if (ret_tag) {
+		*ret_tag = c->tag;
+	}
+	free(c);
+	return 0;
+}
+
+/**
+ * spawn_pool_destroy() - end all programs at once, and the pool
+ * @pool: the pool, or NULL, or one that is half built
  *
  * Context: main thread.
  */
-void spawn_hold_signals(sigset_t *ret_held, sigset_t *ret_before)
+void spawn_pool_destroy(struct spawn_pool *pool)
 {
-	sigset_t held;
+	if (!pool) {
+		return;
+	}
+	while (pool->processes) {
+		struct running *c = pool->processes;
 
-	sigemptyset(&held);
-	for (size_t i = 0; i < ARRAY_SIZE(asks_to_end); i++) {
-		sigaddset(&held, asks_to_end[i]);
+		reap(c);
+		spawn_result_fini(&c->result);
+		free(c);
 	}
-	sigprocmask(SIG_BLOCK, &held, ret_before);
-	if (ret_held) {
-		*ret_held = held;
+	evloop_destroy(pool->loop);
+	if (pool->signal_fd >= 0) {
+		close(pool->signal_fd);
 	}
+	sigprocmask(SIG_SETMASK, &pool->before, NULL);
+	free(pool);
 }
 
 /**
@@ -372,30 +440,20 @@ void spawn_hold_signals(sigset_t *ret_held, sigset_t *ret_before)
  * @ret: set on success; end it with spawn_result_fini()
  * @e: set on failure
  *
- * SIGINT, SIGTERM and SIGHUP end the program in good order; that is a result, not a failure. A
- * signal that is pending because the caller blocks it counts too.
+ * Signals: as spawn_pool_create() has it.
  *
- * Return: 0, -ENOMEM, or the errno of pipe2(2), fork(2) and their like.
+ * Return: as spawn_pool_create(), spawn_pool_start() and spawn_pool_wait().
  * Context: main thread.
  */
 int spawn_run(const struct spawn_request *req, struct spawn_result *ret, struct err *e)
 {
-	struct spawn_result res = {0};
-	sigset_t ours, before;
-	int r;
+	_cleanup_(spawn_pool_destroy_p) struct spawn_pool *pool = NULL;
+	int r = spawn_pool_create(req->tick, req->ctx, &pool, e);
 
-	spawn_hold_signals(&ours, &before);
-	r = run_with_signals(req, &res, &ours);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (r < 0) {
-		spawn_result_fini(&res);
-		return err_errno(e, r, "starting %s", req->program);
+	if (r == 0) {
+		r = spawn_pool_start(pool, req, NULL, e);
 	}
-	if (res.record_len == 0) {
-		free(TAKE_PTR(res.record));
-	}
-	*ret = res;
-	return 0;
+	return r < 0 ? r : spawn_pool_wait(pool, ret, NULL, e);
 }
 
 /**

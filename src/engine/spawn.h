@@ -45,11 +45,23 @@ struct spawn_request {
 	const void *input; /* what SPAWN_INPUT_FD holds */
 	size_t input_len;
 	uint64_t timeout_ns;     /* 0: none */
-	void (*tick)(void *ctx); /* called once a second, or NULL */
+	bool record_is_stdout;   /* it writes its record to descriptor 1, as any program does */
+	void (*tick)(void *ctx); /* of spawn_run(): called once a second, or NULL */
 	void *ctx;
 };
 
+struct spawn_pool;
+
 void spawn_hold_signals(sigset_t *ret_held, sigset_t *ret_before);
+int spawn_pool_create(void (*tick)(void *ctx), void *ctx, struct spawn_pool **ret,
+		      struct err *e) __must_check;
+int spawn_pool_start(struct spawn_pool *pool, const struct spawn_request *req, void *tag,
+		     struct err *e) __must_check;
+int spawn_pool_wait(struct spawn_pool *pool, struct spawn_result *ret, void **ret_tag,
+		    struct err *e) __must_check;
+void spawn_pool_destroy(struct spawn_pool *pool);
+DEFINE_CLEANUP(struct spawn_pool *, spawn_pool_destroy)
+
 int spawn_run(const struct spawn_request *req, struct spawn_result *ret,
 	      struct err *e) __must_check;
 void spawn_result_fini(struct spawn_result *r);

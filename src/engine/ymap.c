@@ -10,6 +10,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/io.h"
+
 struct reader {
 	const char *path;
 	yaml_document_t *doc;
@@ -288,32 +290,6 @@ static int read_document(yaml_parser_t *parser, const char *path, const struct y
 	return code;
 }
 
-static int read_file(const char *path, char **ret, size_t *ret_len, struct err *e)
-{
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	_cleanup_free_ char *text = malloc(YMAP_BYTES_MAX + 1);
-	size_t n;
-
-	if (!f) {
-		return err_errno(e, -errno, "%s", path);
-	}
-	if (!text) {
-		return err_set(e, -ENOMEM, "out of memory");
-	}
-	errno = 0;
-	n = fread(text, 1, YMAP_BYTES_MAX + 1, f);
-	if (ferror(f)) {
-		return err_errno(e, errno ? -errno : -EIO, "%s", path);
-	}
-	if (n > YMAP_BYTES_MAX) {
-		return err_set(e, -EFBIG, "%s: larger than the %u bytes that are read of it", path,
-			       YMAP_BYTES_MAX);
-	}
-	*ret = TAKE_PTR(text);
-	*ret_len = n;
-	return 0;
-}
-
 /**
  * ymap_read() - read a YAML file of one mapping
  * @path: the file
@@ -329,7 +305,7 @@ int ymap_read(const char *path, const struct ymap *map, void *ret, struct err *e
 	_cleanup_free_ char *text = NULL;
 	yaml_parser_t parser;
 	size_t len = 0;
-	int code = read_file(path, &text, &len, e);
+	int code = io_read_file(path, YMAP_BYTES_MAX, &text, &len, e);
 
 	if (code < 0) {
 		return code;

@@ -31,12 +31,12 @@ class Bench:
             f.write(how)
 
     def words(self, *more, a=None, b=None, bench="syscall.null,ctxsw.futex.fs,ctxsw.futex.fsgs",
-              blocks=6, seed=1):
+              blocks=6, seed=1, jobs=1):
         to = ["--results", self.results] if self.results else []
         return [RINGSIDE, "compare", "--a", a or self.kernel, "--b",
                 b or self.kernel + ",append=fast", "--bench", bench, "--blocks", str(blocks),
                 "--batches", "5", "--seed", str(seed), "--backend", "qemu", "--icount", "3",
-                "--runner", FAKE, *to, *more]
+                "--runner", FAKE, "--jobs", str(jobs), *to, *more]
 
     def run(self, *words, **kw):
         return subprocess.run(list(words), env=self.env, capture_output=True, text=True,
@@ -138,14 +138,36 @@ def test_report_prints_the_same_again(bench):
     assert (arm["batches"], arm["dirty"], arm["dirty_by_cause"]["irq"]) == (60, 12, 12)
 
 
+def test_boots_side_by_side_report_the_same_to_the_digit(bench):
+    bench.behave("faster=25 noise=2 slow=0.2")
+    one = bench.compare("--json")
+    bench.results = str(bench.path / "four.ndjson")
+    begin = time.monotonic()
+    four = bench.compare("--json", jobs=4)
+    took = time.monotonic() - begin
+    assert one.returncode == four.returncode == 0, four.stderr
+    assert one.stdout == four.stdout
+    assert took < 24 * 0.2, "24 boots of 0.2 s each cannot have run one by one"
+    assert sorted(line["slot"] for line in bench.lines()[1:]) == list(range(24))
+
+
+def test_boots_side_by_side_are_refused_where_they_would_disturb_each_other(bench):
+    words = bench.words(jobs=2)
+    at = words.index("--icount")
+    p = bench.run(*words[:at], *words[at + 2:])
+    assert p.returncode == 2
+    assert "--jobs 2: boots that run side by side disturb each other's time" in p.stderr
+    assert not os.path.exists(bench.results)
+
+
 def test_killed_ten_times_at_random_moments_the_report_is_that_of_an_undisturbed_run(bench):
-    bench.behave("faster=25 noise=2 slow=0.1")
+    bench.behave("faster=25 noise=2 slow=0.2")
     whole = bench.compare(blocks=8)
     assert whole.returncode == 0, whole.stderr
     bench.results = str(bench.path / "killed.ndjson")
     rng = random.Random(20)
     for _ in range(10):
-        p = subprocess.Popen(bench.words("--resume", blocks=8), env=bench.env,
+        p = subprocess.Popen(bench.words("--resume", blocks=8, jobs=2), env=bench.env,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(rng.uniform(0, 0.5))
         assert p.poll() is None, "it was done before the tenth kill: make the boots slower"

@@ -171,6 +171,97 @@ static void a_program_that_is_not_there_says_so(void **state)
 	spawn_result_fini(&r);
 }
 
+static void start_shell(struct spawn_pool *pool, const char *script, void *tag)
+{
+	char *argv[] = {"sh", "-c", (char *)script, NULL};
+	const struct spawn_request req = {.program = "/bin/sh", .argv = argv, .input = ""};
+
+	assert_int_equal(spawn_pool_start(pool, &req, tag, &e), 0);
+}
+
+static void several_run_at_once_and_come_back_as_they_end(void **state)
+{
+	struct spawn_pool *pool;
+	struct spawn_result r;
+	int fds[2];
+	char script[96];
+	void *tag;
+
+	/* The first waits for the second: they end only if they run at the same time. */
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(spawn_pool_create(NULL, NULL, &pool, &e), 0);
+	snprintf(script, sizeof(script), "read x </proc/%d/fd/%d; echo got $x >&3", getpid(),
+		 fds[0]);
+	start_shell(pool, script, "first");
+	snprintf(script, sizeof(script), "echo word >/proc/%d/fd/%d; sleep 0.2; exit 4", getpid(),
+		 fds[1]);
+	start_shell(pool, script, "second");
+	assert_int_equal(spawn_pool_wait(pool, &r, &tag, &e), 0);
+	assert_string_equal(tag, "first");
+	assert_string_equal(r.record, "got word\n");
+	spawn_result_fini(&r);
+	assert_int_equal(spawn_pool_wait(pool, &r, &tag, &e), 0);
+	assert_string_equal(tag, "second");
+	assert_int_equal(r.status, 4);
+	assert_null(r.record);
+	spawn_result_fini(&r);
+	spawn_pool_destroy(pool);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void a_signal_to_us_ends_all_of_them(void **state)
+{
+	struct spawn_pool *pool;
+	struct spawn_result r;
+
+	assert_int_equal(spawn_pool_create(NULL, NULL, &pool, &e), 0);
+	start_shell(pool, "trap 'echo tidy >&3; exit' TERM; while :; do sleep 0.05; done", NULL);
+	start_shell(pool,
+		    "trap 'echo tidy >&3; exit' TERM; sleep 0.2; kill -HUP $PPID; "
+		    "while :; do sleep 0.05; done",
+		    NULL);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(spawn_pool_wait(pool, &r, NULL, &e), 0);
+		assert_int_equal(r.end, SPAWN_INTERRUPTED);
+		assert_int_equal(r.signal, SIGHUP);
+		assert_string_equal(r.record, "tidy\n");
+		spawn_result_fini(&r);
+	}
+	spawn_pool_destroy(pool);
+}
+
+static void a_pool_that_is_destroyed_takes_its_programs_along(void **state)
+{
+	struct spawn_pool *pool;
+	char text[16] = "";
+	char script[64];
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(spawn_pool_create(NULL, NULL, &pool, &e), 0);
+	snprintf(script, sizeof(script), "echo $$ >/proc/%d/fd/%d; exec sleep 100", getpid(),
+		 fds[1]);
+	start_shell(pool, script, NULL);
+	assert_true(read(fds[0], text, sizeof(text) - 1) > 0);
+	spawn_pool_destroy(pool);
+	assert_int_equal(kill(atoi(text), 0), -1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void a_record_may_be_what_any_program_prints(void **state)
+{
+	char *argv[] = {"sh", "-c", "echo printed", NULL};
+	const struct spawn_request req = {
+		.program = "/bin/sh", .argv = argv, .input = "", .record_is_stdout = true};
+	struct spawn_result r;
+
+	assert_int_equal(spawn_run(&req, &r, &e), 0);
+	assert_string_equal(r.record, "printed\n");
+	spawn_result_fini(&r);
+}
+
 static void it_dies_with_us(void **state)
 {
 	int fds[2];
@@ -210,6 +301,10 @@ int main(void)
 		cmocka_unit_test(a_signal_to_us_ends_it_in_good_order),
 		cmocka_unit_test(a_signal_held_back_before_ends_what_runs_next),
 		cmocka_unit_test(a_program_that_is_not_there_says_so),
+		cmocka_unit_test(several_run_at_once_and_come_back_as_they_end),
+		cmocka_unit_test(a_signal_to_us_ends_all_of_them),
+		cmocka_unit_test(a_pool_that_is_destroyed_takes_its_programs_along),
+		cmocka_unit_test(a_record_may_be_what_any_program_prints),
 		cmocka_unit_test(it_dies_with_us),
 	};
 
