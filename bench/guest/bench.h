@@ -75,6 +75,8 @@ struct bench {
 	const char *probe;          /* of the calltime pass; NULL: there is none */
 	unsigned int pass_calls;    /* units in that pass; 0: CALLTIME_PASS_CALLS */
 	bool long_batches; /* of other programs' work: interrupts and switches belong to it */
+	bool waits;        /* for others: its context switches disturb nothing */
+	bool elsewhere;    /* the arm's task is not our process: setup() sees to it */
 	int variant;       /* for setup() */
 	int (*setup)(struct run *r, struct err *e);
 	void (*prepare)(void *state); /* before each batch, not timed; or NULL */
@@ -86,7 +88,7 @@ struct bench {
 	int (*finish)(struct run *r, struct err *e); /* asserts, and frees the state */
 };
 
-/* syscall.c, ctxsw.c, uaccess.c and kvmwalk.c */
+/* syscall.c, ctxsw.c, uaccess.c, kvmwalk.c and conn.c */
 extern const struct bench bench_syscall[];
 extern const size_t bench_syscall_count;
 extern const struct bench bench_ctxsw[];
@@ -95,10 +97,13 @@ extern const struct bench bench_uaccess[];
 extern const size_t bench_uaccess_count;
 extern const struct bench bench_kvmwalk[];
 extern const size_t bench_kvmwalk_count;
+extern const struct bench bench_conn[];
+extern const size_t bench_conn_count;
 
 /* nopti.c */
 bool nopti_pti_in_force(void);
-bool nopti_parse_meltdown(const char *text);
+bool nopti_parse_cpuinfo(const char *text);
+int nopti_require(const struct machine *m, struct err *e) __must_check;
 int nopti_take(const struct machine *m, struct err *e) __must_check;
 int nopti_check(const struct machine *m, struct err *e) __must_check;
 

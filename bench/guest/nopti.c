@@ -15,28 +15,30 @@
 #include "base/io.h"
 #include "base/text.h"
 
-#define MELTDOWN_PATH "/sys/devices/system/cpu/vulnerabilities/meltdown"
-#define MELTDOWN_MAX  256
+#define CPUINFO_PATH      "/proc/cpuinfo"
+#define CPUINFO_BYTES_MAX (1 << 20)
 
 /**
- * nopti_parse_meltdown() - does the kernel isolate page tables, by its own words?
- * @text: content of vulnerabilities/meltdown in sysfs
+ * nopti_parse_cpuinfo() - does the kernel isolate page tables, by its own words?
+ * @text: /proc/cpuinfo
  *
- * Return: true when it does.
+ * vulnerabilities/meltdown in sysfs does not tell: on a CPU that needs no isolation it says "Not
+ * affected" also where pti=on has forced it.
+ *
+ * Return: true when the flag "pti" is among the first CPU's.
  * Context: pure.
  */
-bool nopti_parse_meltdown(const char *text)
+bool nopti_parse_cpuinfo(const char *text)
 {
-	return text_starts_with(text, "Mitigation: PTI");
-}
+	const char *flags = text_starts_with(text, "flags") ? text : strstr(text, "\nflags");
+	const char *end = flags ? strchr(flags + 1, '\n') : NULL;
 
-static bool read_meltdown(char **ret_text)
-{
-	if (io_read_file(MELTDOWN_PATH, MELTDOWN_MAX, ret_text, NULL, NULL) < 0) {
-		return false;
+	for (const char *p = flags; p && (p = strstr(p, " pti")) && (!end || p < end); p++) {
+		if (p[4] == ' ' || p[4] == '\n' || p[4] == '\0') {
+			return true;
+		}
 	}
-	(*ret_text)[strcspn(*ret_text, "\n")] = '\0';
-	return nopti_parse_meltdown(*ret_text);
+	return false;
 }
 
 /**
@@ -49,7 +51,8 @@ bool nopti_pti_in_force(void)
 {
 	_cleanup_free_ char *text = NULL;
 
-	return read_meltdown(&text);
+	return io_read_file(CPUINFO_PATH, CPUINFO_BYTES_MAX, &text, NULL, NULL) == 0 &&
+	       nopti_parse_cpuinfo(text);
 }
 
 /**
@@ -78,6 +81,23 @@ int nopti_check(const struct machine *m, struct err *e)
 }
 
 /**
+ * nopti_require() - assert that there is something to be freed from, if the arm is about that
+ * @m: from machine_init(), its @nopti set
+ * @e: set on failure
+ *
+ * Return: 0, or -ENOTRECOVERABLE where the kernel does not isolate page tables.
+ * Context: any process.
+ */
+int nopti_require(const struct machine *m, struct err *e)
+{
+	return !m->nopti || m->pti
+		       ? 0
+		       : err_set(e, -ENOTRECOVERABLE,
+				 "task=nopti: page table isolation is not in force (no flag 'pti' "
+				 "in " CPUINFO_PATH "): boot with append=pti=on");
+}
+
+/**
  * nopti_take() - get the flag if the arm says so, and assert that it counts
  * @m: from machine_init(), its @nopti set
  * @e: set on failure
@@ -89,13 +109,10 @@ int nopti_check(const struct machine *m, struct err *e)
  */
 int nopti_take(const struct machine *m, struct err *e)
 {
-	_cleanup_free_ char *text = NULL;
+	int r = nopti_require(m, e);
 
-	if (m->nopti && !read_meltdown(&text)) {
-		return err_set(e, -ENOTRECOVERABLE,
-			       "task=nopti: page table isolation is not in force (" MELTDOWN_PATH
-			       ": '%s'); boot with append=pti=on",
-			       text ? text : "cannot be read");
+	if (r < 0) {
+		return r;
 	}
 	if (m->nopti && syscall(SYS_arch_prctl, NOPTI_ARCH_SET, NOPTI_SET_ON) < 0) {
 		return err_errno(e, -errno,

@@ -26,6 +26,9 @@ static const char *const lab_env[] = {
 static const char *const lab_env_prefixes[] = {"LC_",   "RINGSIDE_", "ASAN_",  "UBSAN_",
 					       "TSAN_", "LSAN_",     "PYTHON", NULL};
 
+/* Debian's package haproxy. */
+#define HAPROXY_PATH "/usr/sbin/haproxy"
+
 static bool goes_into_lab(const char *setting)
 {
 	for (size_t i = 0; lab_env[i]; i++) {
@@ -60,12 +63,54 @@ static const char **pick_lab_env(void)
 	return env;
 }
 
+/* Whether a job runs a benchmark: names select as benchmarks_parse() has it. */
+static bool runs(const struct job *job, const char *bench)
+{
+	for (size_t i = 0; job->bench.names && job->bench.names[i]; i++) {
+		size_t len = strlen(job->bench.names[i]);
+
+		if (strncmp(bench, job->bench.names[i], len) == 0 &&
+		    (bench[len] == '\0' || bench[len] == '.')) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What benchmarks need beside the program that they are in. */
+struct extras {
+	struct closure *closure; /* NULL when there is nothing */
+	struct initramfs_file files[1];
+	size_t n_files;
+	char nopti[PATH_MAX];
+};
+
+static int add_haproxy(struct extras *x, struct err *e)
+{
+	int r = cli_find_helper("ringside-nopti", x->nopti, sizeof(x->nopti), e);
+
+	if (r < 0) {
+		return r;
+	}
+	x->files[x->n_files++] = (struct initramfs_file){
+		.name = &GUEST_NOPTI_PATH[1], .path = x->nopti, .perm = 0755};
+	if (access(HAPROXY_PATH, R_OK) < 0) {
+		return err_set(e, -ENOENT, "conn.http needs %s: install the package haproxy",
+			       HAPROXY_PATH);
+	}
+	r = closure_create("", &x->closure);
+	return r < 0 ? err_errno(e, r, "conn.http")
+		     : closure_add(x->closure, HAPROXY_PATH, NULL, e);
+}
+
 static int compose(const struct run_options *o, const struct job *job, struct initramfs **ret,
 		   struct err *e)
 {
 	const char *appended[OPT_LIST_MAX + 1] = {NULL};
 	char agent[PATH_MAX], bench[PATH_MAX];
-	struct initramfs_spec spec = {.agent_path = agent, .job = job, .appended = appended};
+	struct extras x = {0};
+	struct initramfs_spec spec = {
+		.agent_path = agent, .job = job, .files = x.files, .appended = appended};
 	int r = cli_find_helper("ringside-agent", agent, sizeof(agent), e);
 
 	if (r == 0 && job->bench.names) {
@@ -75,13 +120,19 @@ static int compose(const struct run_options *o, const struct job *job, struct in
 	if (r == 0 && job->command && !job->lab.cwd) {
 		r = initramfs_find_busybox(&spec.busybox_path, e);
 	}
-	if (r < 0) {
-		return r;
+	if (r == 0 && runs(job, "conn.http")) {
+		r = add_haproxy(&x, e);
 	}
 	for (size_t i = 0; i < o->initrds.count; i++) {
 		appended[i] = o->initrds.items[i];
 	}
-	return initramfs_create(&spec, ret, e);
+	if (r == 0) {
+		spec.n_files = x.n_files;
+		spec.closure = x.closure;
+		r = initramfs_create(&spec, ret, e);
+	}
+	closure_destroy(x.closure);
+	return r;
 }
 
 static int compose_job_file(const struct run_options *o, struct initramfs **ret, struct err *e)

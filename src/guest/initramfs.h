@@ -18,6 +18,7 @@
 /* Where things are in the guest. */
 #define GUEST_BENCH_PATH   "/ringside/bench"
 #define GUEST_BUSYBOX_PATH "/bin/busybox"
+#define GUEST_NOPTI_PATH   "/ringside/nopti"
 
 /* For the benchmark kvmwalk: ringside itself, and its payload. */
 #define GUEST_RINGSIDE_PATH "/ringside/ringside"
