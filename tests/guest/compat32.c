@@ -104,12 +104,12 @@ static int signals_once(long pid)
 		.handler = on_signal, .flags = 0x04000000 /* SA_RESTORER */, .restorer = restore};
 
 	if (int80(NR_RT_SIGACTION, SIGNAL, (long)&sa, 0, 8) != 0) {
-		return 10;
+		return 40;
 	}
 	for (int i = 0; i < ROUNDS; i++) {
 		int80(NR_KILL, pid, SIGNAL, 0, 0);
 		if (signals != i + 1) {
-			return 11;
+			return 41;
 		}
 	}
 	return 0;
@@ -136,13 +136,13 @@ static int memory_once(void)
 		unsigned char *p = (unsigned char *)mmap2(8192);
 
 		if ((u32)p > 0xfffff000U) {
-			return 20;
+			return 50;
 		}
 		p[0] = 0xc3; /* ret */
 		p[4096] = 1;
 		((void (*)(void))p)();
 		if (int80(NR_MUNMAP, (long)p, 8192, 0, 0) != 0) {
-			return 21;
+			return 51;
 		}
 	}
 	return 0;
@@ -156,13 +156,13 @@ static int check(u32 flagged)
 
 	for (int i = 0; i < ROUNDS; i++) {
 		if (int80(NR_GETPPID, 0, 0, 0, 0) != parent) {
-			return 1;
+			return 31;
 		}
 		if (!vdso_entry) {
-			return 2;
+			return 32;
 		}
 		if (vdso_call(NR_GETPID) != pid) {
-			return 3;
+			return 33;
 		}
 	}
 	r = signals_once(pid);
@@ -174,10 +174,10 @@ static int check(u32 flagged)
 	}
 	for (int i = 0; flagged < 2 && i < 20; i++) {
 		if (get_in_64_bit(&bits) != 0) {
-			return 4;
+			return 34;
 		}
 		if (bits != flagged) {
-			return 5;
+			return 35;
 		}
 	}
 	return 0;

@@ -2,8 +2,10 @@
 /*
  * What test_cr3.py steps through, instruction by instruction: the first process of a guest, linked
  * where no other program is. Each way into the kernel is one instruction with a label in front of
- * it and one behind, done ROUNDS times unflagged (R15 is 0) and then flagged (R15 is 1), or in a
- * kernel that will not set the flag unflagged again (R15 is 2). At the end it spins at cr3_end.
+ * it and one behind, done ROUNDS times in each of three phases: unflagged (R15 is 0); flagged (R15
+ * is 1), or unflagged in a kernel that does not set the flag (R15 is 2); and after clearing (R15 is
+ * 3). Each phase also makes an entry of its own in the top page table. At the end it spins at
+ * cr3_end.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +18,10 @@
 #define ROUNDS     3
 #define PAGE_BYTES 4096UL
 
-enum { UNFLAGGED, FLAGGED, REFUSED };
+#define PGD_SHIFT  39
+#define FIRST_SLOT 100 /* of the top page table, for the first phase */
+
+enum { UNFLAGGED, FLAGGED, REFUSED, CLEARED };
 
 /* One asm statement each, never inlined: the labels exist once. */
 static __attribute__((noinline)) void null_syscall(long phase)
@@ -57,11 +62,13 @@ static __attribute__((noinline)) void fault(long phase, char *at)
 			 : "rax", "memory");
 }
 
-static void rounds(long phase)
+static void rounds(long phase, unsigned long slot)
 {
+	void *code = guest_code(slot << PGD_SHIFT, 1);
 	char *pages = mmap(NULL, (ROUNDS + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	guest_call(code, 1);
 	for (size_t i = 0; i < ROUNDS; i++) {
 		null_syscall(phase);
 		int80(phase);
@@ -71,8 +78,10 @@ static void rounds(long phase)
 
 int main(void)
 {
-	rounds(UNFLAGGED);
-	rounds(nopti_set(NOPTI_SET_ON) == 0 ? FLAGGED : REFUSED);
+	rounds(UNFLAGGED, FIRST_SLOT);
+	rounds(nopti_set(NOPTI_SET_ON) == 0 ? FLAGGED : REFUSED, FIRST_SLOT + 1);
+	nopti_set(NOPTI_SET_OFF);
+	rounds(CLEARED, FIRST_SLOT + 2);
 	__asm__ volatile(".globl cr3_end\n"
 			 "cr3_end: jmp cr3_end");
 	return 0;

@@ -79,6 +79,13 @@ class Stub:
             raise StubError(f"memory at 0x{address:x}: {answer}")
         return bytes.fromhex(answer)
 
+    def physical(self, address, length):
+        """Memory by its physical address: whatever page tables say."""
+        self.expect_ok("Qqemu.PhyMemMode:1")
+        data = self.memory(address, length)
+        self.expect_ok("Qqemu.PhyMemMode:0")
+        return data
+
     def break_at(self, address):
         self.expect_ok(f"Z1,{address:x},1")
 

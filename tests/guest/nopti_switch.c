@@ -111,6 +111,15 @@ void case_switches_between_flagged_and_unflagged(void)
 		}
 		ktap_check(pid[i] > 0, "fork: %s", strerror(errno));
 	}
+	/* So that the end of one of them is seen by the others, and here. */
+	for (int i = 0; i < 5; i++) {
+		if (i != 4) {
+			close(ends[i][0]);
+		}
+		if (i != 0) {
+			close(ends[i][1]);
+		}
+	}
 	for (unsigned int i = 0; i < ROUND_TRIPS; i++) {
 		unsigned int n = i * 10;
 
@@ -119,10 +128,8 @@ void case_switches_between_flagged_and_unflagged(void)
 			   "pipe: %s", strerror(errno));
 		ktap_check(n == i * 10 + 4, "%u came back in round %u", n, i);
 	}
-	for (int i = 0; i < 5; i++) {
-		close(ends[i][0]);
-		close(ends[i][1]);
-	}
+	close(ends[0][1]);
+	close(ends[4][0]);
 	for (int i = 0; i < 4; i++) {
 		ktap_reap(pid[i], "a task of the ring");
 	}
