@@ -11,6 +11,8 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/compare_floors.h"
+#include "cli/compare_kernels.h"
 #include "cli/compare_options.h"
 #include "cli/helpers.h"
 #include "cli/options.h"
@@ -18,7 +20,6 @@
 #include "cli/status.h"
 #include "engine/compare.h"
 #include "engine/outcome.h"
-#include "samples/record.h"
 #include "samples/results.h"
 
 #define SELF "/proc/self/exe"
@@ -26,115 +27,19 @@
 /* Lines of the guest's console that are shown when its boots fail. */
 #define TAIL_LINES 12
 
-/* Where the kernel of an arm was found. */
-struct kernel_file {
-	char path[PATH_MAX];
-};
-
 struct context {
 	struct compare_options o;
 	struct comparison c;
-	struct kernel_file *kernels; /* of each arm, group by group */
+	struct compare_kernels kernels;
 	unsigned int jobs;
 	struct results *results;
 };
 
-static size_t first_arm(const struct plan *p, size_t group)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < group; i++) {
-		n += p->groups[i].arm_count;
-	}
-	return n;
-}
-
-/* Which words or which part of a scenario an arm comes from, for messages. */
-static void name_arm(const struct plan_group *g, unsigned int arm, char *buf, size_t len)
-{
-	if (g->name) {
-		snprintf(buf, len, "group %s, arm %s", g->name, g->arms[arm].name);
-	} else {
-		snprintf(buf, len, "--%s", arm_name(arm));
-	}
-}
-
-static int find_kernel(const struct plan_group *g, unsigned int arm, struct kernel_file *ret,
-		       struct err *e)
-{
-	char name[256];
-	int r = cli_find_kernel(g->arms[arm].arm.kernel, ret->path, sizeof(ret->path), e);
-
-	if (r < 0) {
-		name_arm(g, arm, name, sizeof(name));
-		err_prefix(e, "%s", name);
-	}
-	return r;
-}
-
-/* Fills in an arm's hash, or holds the file against it. Earlier arms may be of the same file. */
-static int hash_kernel(const struct context *x, struct plan_arm *a, const char *const *hashes,
-		       size_t i, char **ret, struct err *e)
-{
-	int r = 0;
-
-	/* Hashing a kernel takes seconds on an emulated machine: each file once. */
-	for (size_t k = 0; k < i && !*ret; k++) {
-		if (strcmp(x->kernels[k].path, x->kernels[i].path) == 0) {
-			*ret = strdup(hashes[k]);
-		}
-	}
-	if (!*ret) {
-		r = record_file_sha256(x->kernels[i].path, ret, e);
-	}
-	if (r < 0) {
-		return r;
-	}
-	if (*a->sha256 && strcmp(a->sha256, *ret) != 0) {
-		return err_set(e, -EXDEV,
-			       "%s was changed since the comparison began: its SHA-256 is "
-			       "%.16s..., planned was %.16s...",
-			       x->kernels[i].path, *ret, a->sha256);
-	}
-	snprintf(a->sha256, sizeof(a->sha256), "%s", *ret);
-	return 0;
-}
-
-/* Finds the kernels of a plan. Their hashes are filled in, or must be what they are already. */
-static int find_kernels(struct context *x, struct plan *p, struct err *e)
-{
-	size_t arms = first_arm(p, p->group_count);
-	char **hashes = calloc(arms, sizeof(char *));
-	size_t i = 0;
-	int r = 0;
-
-	free(x->kernels);
-	x->kernels = calloc(arms, sizeof(*x->kernels));
-	if (!hashes || !x->kernels) {
-		free(hashes);
-		return err_set(e, -ENOMEM, "out of memory");
-	}
-	for (size_t g = 0; g < p->group_count; g++) {
-		for (unsigned int arm = 0; r == 0 && arm < p->groups[g].arm_count; arm++, i++) {
-			r = find_kernel(&p->groups[g], arm, &x->kernels[i], e);
-			if (r == 0) {
-				r = hash_kernel(x, &p->groups[g].arms[arm],
-						(const char *const *)hashes, i, &hashes[i], e);
-			}
-		}
-	}
-	for (i = 0; i < arms; i++) {
-		free(hashes[i]);
-	}
-	free(hashes);
-	return r;
-}
-
 static const char *kernel_of_boot(void *ctx, const struct schedule_boot *b)
 {
-	struct context *x = ctx;
+	const struct context *x = ctx;
 
-	return x->kernels[first_arm(&x->c.plan, b->group) + b->arm].path;
+	return compare_kernels_path(&x->kernels, &x->c.plan, b);
 }
 
 static int make_parents(const char *path, struct err *e)
@@ -251,20 +156,34 @@ static int prepare(struct context *x, struct err *e)
 		if (r == 0) {
 			r = compare_options_jobs(&x->o, &x->c.plan, &x->jobs, e);
 		}
-		return r < 0 ? r : find_kernels(x, &x->c.plan, e);
+		return r < 0 ? r : compare_kernels_find(&x->kernels, &x->c.plan, !x->o.no_build, e);
 	}
 	r = compare_options_plan(&x->o, &p, e);
 	if (r == 0) {
 		r = compare_options_jobs(&x->o, &p, &x->jobs, e);
 	}
 	if (r == 0) {
-		r = find_kernels(x, &p, e);
+		r = compare_kernels_find(&x->kernels, &p, !x->o.no_build, e);
 	}
 	if (r == 0) {
 		r = comparison_set_plan(&x->c, &p, e);
 	}
 	plan_fini(&p);
 	return r < 0 ? r : open_results(x, e);
+}
+
+/* Puts the floors of this host into the results, where claims ask for them and they are not there.
+ */
+static int add_floors(struct context *x, struct err *e)
+{
+	_cleanup_free_ char *line = NULL;
+	int r = compare_floors_line(x->o.calibration, &x->c, &line, e);
+
+	if (r < 0 || !line) {
+		return r;
+	}
+	r = comparison_add_line(&x->c, line, strlen(line), e);
+	return r < 0 ? r : results_append(x->results, line, strlen(line), e);
 }
 
 /* The end of what the guest of the last failed boot said. */
@@ -385,6 +304,9 @@ int cmd_compare(int argc, char **argv)
 		status = STATUS_USAGE;
 	} else {
 		r = prepare(x, &e);
+		if (r == 0) {
+			r = add_floors(x, &e);
+		}
 		if (r < 0) {
 			log_error("%s", e.text);
 			status = r == -EINVAL ? STATUS_USAGE : STATUS_ENVIRONMENT;
@@ -395,7 +317,7 @@ int cmd_compare(int argc, char **argv)
 	if (x) {
 		comparison_fini(&x->c);
 		results_close(x->results);
-		free(x->kernels);
+		compare_kernels_fini(&x->kernels);
 		free(x);
 	}
 	return status;

@@ -126,6 +126,11 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		 .help = "groups of two and more arms, their benchmarks, and what is claimed of "
 			 "them: see ringside-scenario(5). What is given here as well counts "
 			 "instead of what the file says"},
+		{OPT_STRING, "calibration", 0, &o->calibration, .arg = "FILE",
+		 .help = "what 'ringside calibrate --json' wrote, for the floors that a scenario "
+			 "asks for; none: do without [this host is calibrated first]"},
+		{OPT_FLAG, "no-build", 0, &o->no_build,
+		 .help = "do not build images that are not in the cache"},
 		{OPT_GROUP, .help = "How much"},
 		{OPT_U64, "blocks", 'n', &o->blocks, .min = 1, .max = SCHEDULE_BLOCKS_MAX,
 		 .arg = "N",

@@ -18,7 +18,9 @@ struct compare_options {
 	const char *backend;
 	const char *results;
 	const char *runner;
-	uint64_t jobs; /* 0: as many as do not disturb one another */
+	uint64_t jobs;           /* 0: as many as do not disturb one another */
+	const char *calibration; /* a file, "none", or NULL: of this host */
+	bool no_build;
 	bool resume;
 	bool json;
 };

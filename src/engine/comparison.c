@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,45 @@ static int add_boot(struct comparison *c, const char *text, size_t len, struct e
 	return 0;
 }
 
+/* Whether a line is of a type; each writes it as its second key, behind the schema's version. */
+static bool is_of_type(const char *text, size_t len, const char *type)
+{
+	char want[64];
+	int n = snprintf(want, sizeof(want), "\"type\":\"%s\"", type);
+
+	return memmem(text, len < sizeof(want) ? len : sizeof(want), want, (size_t)n) != NULL;
+}
+
+static int add_calibration(struct comparison *c, const char *text, size_t len, struct err *e)
+{
+	struct calibration *read;
+	int r = calibration_parse(text, len, "the calibration", &read, e);
+
+	if (r == 0) {
+		free(c->calibration);
+		c->calibration = read;
+	}
+	return r;
+}
+
+static int add_no_calibration(struct comparison *c, const char *text, size_t len, struct err *e)
+{
+	json_t *root = json_loadb(text, len, 0, NULL);
+	const char *reason = json_string_value(json_object_get(root, "reason"));
+	char *copy = reason ? strdup(reason) : NULL;
+
+	json_decref(root);
+	if (!copy) {
+		return reason ? err_set(e, -ENOMEM, "out of memory")
+			      : err_set(e, -EBADMSG, "it does not say why there is no calibration");
+	}
+	free(c->calibration);
+	free(c->no_calibration);
+	c->calibration = NULL;
+	c->no_calibration = copy;
+	return 0;
+}
+
 /**
  * comparison_add_line() - take in a line of a results file
  * @c: the comparison; without a plan yet, the line must be one
@@ -204,6 +244,12 @@ int comparison_add_line(struct comparison *c, const char *text, size_t len, stru
 	struct plan p;
 	int r;
 
+	if (c->plan_text && is_of_type(text, len, "calibration")) {
+		return add_calibration(c, text, len, e);
+	}
+	if (c->plan_text && is_of_type(text, len, COMPARISON_NO_CALIBRATION)) {
+		return add_no_calibration(c, text, len, e);
+	}
 	if (c->plan_text) {
 		return add_boot(c, text, len, e);
 	}
@@ -263,6 +309,8 @@ void comparison_fini(struct comparison *c)
 	}
 	free(c->boots);
 	free(c->failed);
+	free(c->calibration);
+	free(c->no_calibration);
 	free(c->plan_text);
 	plan_fini(&c->plan);
 	*c = (struct comparison){0};

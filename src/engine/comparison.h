@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "engine/calibration.h"
 #include "engine/plan.h"
 #include "samples/boot_record.h"
 
@@ -24,12 +25,17 @@ enum boot_use {
 
 #define COMPARISON_WHY_MAX 512
 
+/* The type of the line that says why there is no calibration. */
+#define COMPARISON_NO_CALIBRATION "no-calibration"
+
 struct comparison {
 	struct plan plan;
 	char *plan_text;            /* the line it is written as; NULL while there is no plan */
 	struct boot_record **boots; /* plan.boot_count; NULL: not recorded, to be done */
 	size_t done;                /* recorded boots */
 	size_t *failed; /* a group: of these, the ones whose guest did not give every number */
+	struct calibration *calibration;   /* of the host, where it is recorded */
+	char *no_calibration;              /* else why there is none, where that is recorded */
 	const struct boot_record *first;   /* the first with a class: the others must be alike */
 	enum boot_use last_use;            /* of the boot that was added last */
 	char last_why[COMPARISON_WHY_MAX]; /* and why, when it is not whole */

@@ -3,6 +3,7 @@
 #include "engine/summary.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,36 @@ static const struct report_bench *find_row(const struct report *r, const char *n
 	return NULL;
 }
 
+/* What the change can save at best on this host, or why that is not known. */
+static void fill_floor(const struct comparison *c, const struct claim *claim,
+		       struct report_floor *ret)
+{
+	const struct calibration_floor *f =
+		claim->floor && c->calibration ? calibration_floor(c->calibration, claim->floor)
+					       : NULL;
+
+	*ret = (struct report_floor){.id = claim->floor, .value = NAN, .low = NAN, .high = NAN};
+	if (!claim->floor) {
+		ret->reason = claim->no_floor ? claim->no_floor
+					      : "it is not made of primitives that are timed";
+	} else if (!c->calibration) {
+		ret->reason =
+			c->no_calibration ? c->no_calibration : "this host was not calibrated";
+	} else if (!f) {
+		ret->reason = "the calibration has none of this name";
+	} else if (isnan(f->value)) {
+		ret->reason = f->reason;
+		ret->formula = f->formula;
+	} else {
+		ret->unit = f->unit;
+		ret->formula = f->formula;
+		ret->value = f->value;
+		ret->low = f->low;
+		ret->high = f->high;
+		ret->n = f->n;
+	}
+}
+
 /* Finds the row that a claim is held against; a claim between two benchmarks makes its own. */
 static int hold_claim(struct summary *s, unsigned int group, size_t first_report,
 		      const struct claim *claim, struct err *e)
@@ -103,6 +134,7 @@ static int hold_claim(struct summary *s, unsigned int group, size_t first_report
 	} else {
 		rep = s->reports[first_report + claim->arm - 1];
 	}
+	fill_floor(s->c, claim, &row->floor);
 	row->report = rep;
 	row->bench = find_row(rep, claim->bench);
 	if (!row->bench) {

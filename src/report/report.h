@@ -92,10 +92,11 @@ struct report {
 /* What a change can save at best on this host, from the costs of what it trades. */
 struct report_floor {
 	const char *id;
-	const char *unit;    /* NULL: there is no floor */
-	const char *formula; /* or NULL */
-	const char *reason;  /* why there is none */
-	double value, low, high;
+	const char *unit;        /* NULL: there is no floor */
+	const char *formula;     /* or NULL */
+	const char *reason;      /* why there is none */
+	double value, low, high; /* below 0: it costs so much */
+	uint64_t n;              /* replicates that the interval is of */
 };
 
 /* A claim and what was measured of it. */

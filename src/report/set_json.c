@@ -12,11 +12,12 @@ static json_t *number(double x)
 static json_t *floor_to_json(const struct report_floor *f)
 {
 	if (!f->unit) {
-		return json_pack("{s:s?, s:n, s:s?}", "id", f->id, "value", "reason", f->reason);
+		return json_pack("{s:s?, s:n, s:s?, s:s?}", "id", f->id, "value", "reason",
+				 f->reason, "formula", f->formula);
 	}
-	return json_pack("{s:s?, s:s, s:o, s:o, s:o, s:s?}", "id", f->id, "unit", f->unit, "value",
-			 number(f->value), "low", number(f->low), "high", number(f->high),
-			 "formula", f->formula);
+	return json_pack("{s:s?, s:s, s:o, s:o, s:o, s:s?, s:I}", "id", f->id, "unit", f->unit,
+			 "value", number(f->value), "low", number(f->low), "high", number(f->high),
+			 "formula", f->formula, "replicates", (json_int_t)f->n);
 }
 
 /* What the claim says, what was measured, and the floor. */

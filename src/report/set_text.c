@@ -195,20 +195,22 @@ static void put_measured(struct cell *c, const struct report_claim *row)
 
 static void put_floor(struct cell *c, const struct report_floor *f)
 {
-	double half = (f->high - f->low) / 2;
-	int d = report_decimals(half, 0, 3);
+	bool costs = f->value < 0;
+	int d = report_decimals((f->high - f->low) / 2, 2, 3);
 
 	if (!f->unit) {
 		add(c, "none: %s", f->reason ? f->reason : "not asked for");
 		return;
 	}
-	add(c, "%s %s", report_number(f->value, d).text, f->unit);
+	add(c, "%s %s %s", costs ? "it costs" : "saves at most",
+	    report_number(fabs(f->value), d).text, f->unit);
 	if (isfinite(f->low) && isfinite(f->high)) {
-		add(c, ", 95 %% [%s, %s]", report_number(f->low, d).text,
-		    report_number(f->high, d).text);
+		add(c, ", 95 %% [%s, %s], %llu replicates",
+		    report_number(costs ? -f->high : f->low, d).text,
+		    report_number(costs ? -f->low : f->high, d).text, (unsigned long long)f->n);
 	}
 	if (f->formula) {
-		add(c, " (%s)", f->formula);
+		add(c, ": %s", f->formula);
 	}
 }
 

@@ -95,9 +95,12 @@ void fixture_scenario(struct comparison *c, unsigned int blocks)
 	groups[0] = make_group("three", blocks, 3);
 	groups[1] = make_group("two", blocks + 1, 2);
 	add_claim(&groups[0], "the third saves much", "syscall.null", 2);
+	groups[0].claims[0].floor = strdup("f");
 	add_claim(&groups[1], "nobody measures this", "probe@syscall.null", 1);
+	groups[1].claims[0].floor = strdup("g");
 	add_claim(&groups[1], "it takes no more than itself", "syscall.null", 1);
 	groups[1].claims[1].against = strdup("syscall.null");
+	groups[1].claims[1].no_floor = strdup("it is itself");
 	set_plan(c, "Two groups", groups, 2);
 }
 

@@ -156,7 +156,8 @@ void fixture_set(struct set_fixture *f)
 						   .formula = "WRMSR - 4 SWAPGS",
 						   .value = -51.25,
 						   .low = -52,
-						   .high = -50.5};
+						   .high = -50.5,
+						   .n = 12};
 	claim(f, 2, "the part alone", "switch_to.fsgs@ctxsw.pipe.fsgs");
 	f->said[1].percent_low = -10;
 	f->said[1].percent_high = -5;

@@ -95,6 +95,30 @@ static void a_boot_of_another_place_kernel_or_machine_is_refused(void **state)
 	assert_int_equal(c.done, 1);
 }
 
+static void floors_of_the_host_stand_between_the_boots_and_the_last_ones_count(void **state)
+{
+	static const char none[] =
+		"{\"schema_version\":1,\"type\":\"no-calibration\",\"reason\":\"no KVM\"}";
+	static const char some[] =
+		"{\"schema_version\":1,\"type\":\"calibration\",\"class\":\"native\","
+		"\"primitives\":[],\"floors\":[{\"id\":\"f\",\"unit\":\"cycles\",\"value\":2,"
+		"\"low\":1,\"high\":3,\"formula\":\"a - b\",\"reason\":null}]}";
+	static const char bad[] = "{\"schema_version\":1,\"type\":\"no-calibration\"}";
+
+	assert_int_equal(comparison_add_line(&c, none, strlen(none), &e), 0);
+	assert_string_equal(c.no_calibration, "no KVM");
+	assert_null(c.calibration);
+	if (comparison_add_line(&c, some, strlen(some), &e) < 0) {
+		fail_msg("%s", e.text);
+	}
+	assert_non_null(c.calibration);
+	assert_true(calibration_floor(c.calibration, "f")->value == 2);
+	assert_int_equal(c.done, 0);
+	assert_int_equal(comparison_add_line(&c, bad, strlen(bad), &e), -EBADMSG);
+	assert_int_equal(comparison_add_line(&c, none, strlen(none), &e), 0);
+	assert_null(c.calibration);
+}
+
 static void the_first_line_must_be_a_plan(void **state)
 {
 	struct comparison empty = {0};
@@ -114,6 +138,7 @@ int main(void)
 		TEST(a_boot_that_the_machine_failed_is_to_be_done_again),
 		TEST(a_benchmark_that_sent_nothing_makes_the_boot_a_failed_one),
 		TEST(a_boot_of_another_place_kernel_or_machine_is_refused),
+		TEST(floors_of_the_host_stand_between_the_boots_and_the_last_ones_count),
 		TEST(the_first_line_must_be_a_plan),
 	};
 

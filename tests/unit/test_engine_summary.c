@@ -234,6 +234,37 @@ static void a_claim_is_held_against_the_row_that_it_names(void **state)
 	assert_string_equal(set->claims[2].report->arms[STATS_A].label, "base");
 }
 
+static void a_claim_has_its_floor_or_the_reason_why_not(void **state)
+{
+	static const char line[] =
+		"{\"schema_version\":1,\"type\":\"calibration\",\"class\":\"native\","
+		"\"primitives\":[],\"floors\":[{\"id\":\"f\",\"unit\":\"cycles\",\"value\":2,"
+		"\"low\":1,\"high\":3,\"n\":12,\"formula\":\"a - b\",\"reason\":null},"
+		"{\"id\":\"g\",\"unit\":\"cycles\",\"value\":null,\"low\":null,\"high\":null,"
+		"\"formula\":\"c\",\"reason\":\"c needs ring 0\"}]}";
+	const struct report_claim *claims;
+
+	comparison_fini(&c);
+	fixture_scenario(&c, 6);
+	for (size_t i = 0; i < c.plan.boot_count; i++) {
+		add(i, &(struct fixture_boot){.units = scenario_units(i)});
+	}
+	make();
+	claims = summary_set(s)->claims;
+	assert_string_equal(claims[0].floor.reason, "this host was not calibrated");
+	assert_string_equal(claims[2].floor.reason, "it is itself");
+	summary_destroy(s);
+	s = NULL;
+	assert_int_equal(comparison_add_line(&c, line, strlen(line), &e), 0);
+	make();
+	claims = summary_set(s)->claims;
+	assert_string_equal(claims[0].floor.unit, "cycles");
+	assert_true(claims[0].floor.value == 2 && claims[0].floor.high == 3);
+	assert_string_equal(claims[1].floor.reason, "c needs ring 0");
+	assert_null(claims[1].floor.unit);
+	assert_string_equal(claims[2].floor.reason, "it is itself");
+}
+
 static void a_boot_that_is_lost_takes_its_block_from_its_own_comparisons_only(void **state)
 {
 	size_t lost = 0;
@@ -271,6 +302,7 @@ int main(void)
 		TEST(nothing_recorded_is_nothing_to_report),
 		TEST(every_arm_is_compared_with_the_first_of_its_group),
 		TEST(a_claim_is_held_against_the_row_that_it_names),
+		TEST(a_claim_has_its_floor_or_the_reason_why_not),
 		TEST(a_boot_that_is_lost_takes_its_block_from_its_own_comparisons_only),
 	};
 
