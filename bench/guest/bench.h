@@ -62,6 +62,7 @@ struct run {
 	uint32_t window0;                        /* number of the first window in the boot */
 	uint64_t *ticks, *empty, *irqs, *nivcsw; /* one number a batch */
 	int bank;                                /* of the calltime pass; -1: there was none */
+	uint64_t ticks_hz; /* set by setup() where a rate is asked for; 0: it is not */
 	int peer_fd; /* status of a partner in another process, whose switches count too; or -1 */
 	void *state; /* the benchmark's own */
 };

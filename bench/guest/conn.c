@@ -28,6 +28,7 @@
 #include "abi/nopti.h"
 #include "base/io.h"
 #include "remote.h"
+#include "tick.h"
 
 #define HAPROXY_PATH "/usr/sbin/haproxy"
 #define WRAPPER_PATH "/ringside/nopti"
@@ -70,7 +71,6 @@ struct conn {
 static bool connect_once(struct conn *c)
 {
 	char answer[512];
-	size_t len = 0;
 	ssize_t n = -1;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -80,15 +80,14 @@ static bool connect_once(struct conn *c)
 	}
 	if (connect(fd, (struct sockaddr *)&c->to, sizeof(c->to)) == 0 &&
 	    write(fd, request, sizeof(request) - 1) == sizeof(request) - 1) {
-		while (len < sizeof(answer) - 1 &&
-		       (n = read(fd, answer + len, sizeof(answer) - 1 - len)) > 0) {
-			len += (size_t)n;
-		}
+		/* One call waits for all of it: it comes back short because of the end. */
+		n = recv(fd, answer, sizeof(answer) - 1, MSG_WAITALL);
 	}
 	c->error = n < 0 ? errno : 0;
 	close(fd);
-	answer[len] = '\0';
-	if (n == 0 && memcmp(answer, status_line, sizeof(status_line) - 1) == 0) {
+	answer[n > 0 ? n : 0] = '\0';
+	if (n > 0 && n < (ssize_t)sizeof(answer) - 1 &&
+	    memcmp(answer, status_line, sizeof(status_line) - 1) == 0) {
 		return true;
 	}
 	snprintf(c->last, sizeof(c->last), "%.*s", (int)strcspn(answer, "\r\n"), answer);
@@ -197,6 +196,7 @@ static int conn_setup(struct run *r, struct err *e)
 				    .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	c.machine = r->machine;
 	r->state = &c;
+	r->ticks_hz = tick_measure_tsc_hz();
 	if (ret < 0) {
 		return ret;
 	}

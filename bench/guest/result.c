@@ -68,6 +68,9 @@ int result_line(const struct run *r, char **ret, size_t *ret_len)
 	put_numbers(f, "empty", r->empty, r->batches);
 	put_numbers(f, "irqs", r->irqs, r->batches);
 	put_numbers(f, "nivcsw", r->nivcsw, r->batches);
+	if (r->ticks_hz) {
+		fprintf(f, ",\"ticks_hz\":%" PRIu64, r->ticks_hz);
+	}
 	fprintf(f,
 		",\"calltime_bank\":%s,\"facts\":{\"fsgsbase\":%s,\"pti\":%s,\"nopti\":%s,\"policy\":\"%s\",\"cpu\":%d,"
 		"\"tick\":%" PRIu64 ",\"stackpad\":%u}}\n",

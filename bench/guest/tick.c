@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "tsc.h"
 
 /* Turns of the loop below before it is believed that the clock stands still (a tickless CPU). */
@@ -54,6 +55,28 @@ uint64_t tick_measure(void)
 	low = a < b ? a : b;
 	high = a < b ? b : a;
 	return c < low ? low : c > high ? high : c;
+}
+
+/**
+ * tick_measure_tsc_hz() - how fast the TSC counts, by the kernel's clock
+ *
+ * Return: ticks a second, to about one in 10,000.
+ * Context: spins for 20 ms.
+ */
+uint64_t tick_measure_tsc_hz(void)
+{
+	struct timespec begin, now;
+	uint64_t ticks, ns;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &begin);
+	ticks = tsc_begin();
+	do {
+		clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+		ns = (uint64_t)(now.tv_sec - begin.tv_sec) * NS_PER_SEC + (uint64_t)now.tv_nsec -
+		     (uint64_t)begin.tv_nsec;
+	} while (ns < 20 * NS_PER_MSEC);
+	ticks = tsc_end() - ticks;
+	return (uint64_t)((double)ticks * (double)NS_PER_SEC / (double)ns);
 }
 
 /**

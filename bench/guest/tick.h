@@ -16,6 +16,7 @@ struct tick {
 };
 
 uint64_t tick_measure(void);
+uint64_t tick_measure_tsc_hz(void);
 bool tick_is_in_the_way(const struct tick *t, uint64_t now, uint64_t need);
 void tick_avoid(struct tick *t, uint64_t need);
 

@@ -64,6 +64,7 @@ static int add_row(struct summary_pair *p, const struct boot_bench *b)
 		.name = b->name,
 		.per = b->per_call,
 		.calls = b->calls,
+		.units_hz = b->units_hz,
 		.is_probe = b->is_probe,
 		.blocks = row->blocks,
 	};

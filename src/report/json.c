@@ -73,6 +73,18 @@ static json_t *effect(const struct report_bench *b)
 			 diffs);
 }
 
+/* NULL where none is shown. */
+static json_t *rate(const struct report_bench *b)
+{
+	const double *median = b->result.median;
+
+	return b->units_hz > 0
+		       ? json_pack("{s:o, s:o, s:o}", "units_per_second", number(b->units_hz), "a",
+				   number(b->units_hz / median[STATS_A]), "b",
+				   number(b->units_hz / median[STATS_B]))
+		       : NULL;
+}
+
 static json_t *bench(const struct report *r, const struct report_bench *b)
 {
 	const struct stats_comparison *c = &b->result;
@@ -88,7 +100,7 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 			     number(c->shift), "interval", interval(&c->shift_interval));
 	return json_pack(
 		"{s:s, s:s, s:s, s:b, s:I, s:o, s:{s:o, s:o}, s:I, s:o, s:o, s:o, s:o, s:o, "
-		"s:b, s:s, s:s, s:s}",
+		"s:b, s:s, s:s, s:s, s:o*}",
 		"name", b->name, "per", b->per, "unit", exec_class_unit(r->class), "probe",
 		b->is_probe, "calls_per_batch", (json_int_t)b->calls, "error",
 		text_or_null(b->error), "arms", "a", bench_arm(b, STATS_A), "b",
@@ -96,7 +108,7 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 		"smallest_detectable_effect", number(c->mde), "effect", effect(b), "p", p,
 		"unpaired", unpaired, "margin", number(c->margin), "significant", c->significant,
 		"verdict", stats_verdict_name(c->verdict), "reason", stats_reason_name(c->reason),
-		"text", sentence);
+		"text", sentence, "rate", rate(b));
 }
 
 /**

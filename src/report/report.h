@@ -52,6 +52,7 @@ struct report_bench {
 	const char *name;     /* "ctxsw.futex.fsgs" */
 	const char *per;      /* what one unit of work is, singular: "call", "switch" */
 	uint64_t calls;       /* of these in one batch, 0 if it varies */
+	double units_hz;      /* units in a second, for a rate; 0: none is shown */
 	const char *error;    /* NULL, or why some boot has no value for it */
 	bool is_probe;        /* counted by the guest's kernel, not timed in batches */
 	uint64_t samples[2];  /* of a probe: all that its boots counted; then no batches */

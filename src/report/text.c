@@ -309,6 +309,29 @@ __printf(3, 4) static void value(FILE *out, const char *label, const char *fmt, 
 	report_wrap(out, (size_t)fprintf(out, "  %-*s", LABEL, label), 2 + LABEL, text);
 }
 
+/* How often in a second: what some people know such work by. */
+static void put_rate(FILE *out, const struct report *r, const struct report_bench *b)
+{
+	const double *median = b->result.median;
+	char label[LABEL], text[2][REPORT_NUMBER_MAX];
+
+	if (!(b->units_hz > 0) || !(median[STATS_A] > 0) || !(median[STATS_B] > 0)) {
+		return;
+	}
+	for (int arm = 0; arm < 2; arm++) {
+		double rate = b->units_hz / median[arm];
+
+		snprintf(text[arm], sizeof(text[arm]), "%s",
+			 report_number(rate, rate < 100 ? 1 : 0).text);
+	}
+	snprintf(label, sizeof(label), "%ss/s", b->per);
+	cells(out, label, text[STATS_A], text[STATS_B]);
+	if (r->class == EXEC_ICOUNT) {
+		value(out, "", "of the guest's time: an instruction is %s ns there, whatever it is",
+		      report_number(1e9 / b->units_hz, 0).text);
+	}
+}
+
 static void put_p(FILE *out, const struct report *r, const struct stats_comparison *c)
 {
 	const char *how = c->p_exact ? "exact" : "drawn";
@@ -377,6 +400,7 @@ void report_put_bench(FILE *out, const struct report *r, const struct report_ben
 
 		cells(out, "", letters[STATS_A], letters[STATS_B]);
 		put_medians(out, &b->result, d);
+		put_rate(out, r, b);
 	}
 	put_batches(out, b);
 	if (b->result.blocks > 0) {

@@ -175,7 +175,7 @@ static int parse_batches(struct boot_bench *b, const json_t *line, const struct 
 {
 	const json_t *ticks = json_object_get(line, "ticks");
 	const json_t *empty = json_object_get(line, "empty");
-	uint64_t window0 = 0;
+	uint64_t window0 = 0, ticks_hz = 0;
 	int r;
 
 	if (!json_is_array(ticks) || json_array_size(ticks) == 0) {
@@ -192,9 +192,13 @@ static int parse_batches(struct boot_bench *b, const json_t *line, const struct 
 	if (r == 0) {
 		r = get_count(line, "window0", &window0, e);
 	}
+	if (r == 0) {
+		r = get_count(line, "ticks_hz", &ticks_hz, e);
+	}
 	if (r < 0) {
 		return r;
 	}
+	b->units_hz = (double)ticks_hz / (double)ticks_per_unit;
 	b->batch_count = json_array_size(ticks);
 	b->units = calloc(b->batch_count, sizeof(*b->units));
 	b->dirty = calloc(b->batch_count, sizeof(*b->dirty));

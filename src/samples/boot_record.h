@@ -39,6 +39,7 @@ struct boot_bench {
 	uint64_t samples;   /* of a probe */
 	uint64_t calls;     /* in a batch; 0 for a probe */
 	size_t batch_count; /* of a probe: 1 */
+	double units_hz;    /* units in a second, where the guest has measured it; else 0 */
 	double *units;      /* per call, one number a batch, the empty loop subtracted */
 	uint8_t *dirty;     /* one mask a batch */
 };

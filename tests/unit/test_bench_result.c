@@ -34,12 +34,14 @@ static void a_result_is_one_compact_line_of_json(void **state)
 			    "\"policy\":\"fifo\",\"cpu\":0,\"tick\":10,\"stackpad\":16}}\n");
 	free(TAKE_PTR(line));
 	r.bank = 3;
+	r.ticks_hz = 1000000000;
 	m.fsgsbase = true;
 	m.pti = true;
 	m.nopti = true;
 	assert_int_equal(result_line(&r, &line, &len), 0);
 	assert_non_null(strstr(line, "\"calltime_bank\":3,\"facts\":{\"fsgsbase\":true,"
 				     "\"pti\":true,\"nopti\":true,"));
+	assert_non_null(strstr(line, "\"nivcsw\":[0,0],\"ticks_hz\":1000000000,"));
 }
 
 static void an_error_line_quotes_what_json_needs_quoted(void **state)

@@ -57,6 +57,22 @@ static void numbers_that_cannot_be_had_are_null(void **state)
 	json_decref(j);
 }
 
+static void a_rate_is_there_only_where_the_clock_is_known(void **state)
+{
+	struct report_fixture f;
+	json_t *benches, *rate;
+	json_t *j;
+
+	fixture_icount(&f);
+	f.benches[0].units_hz = 125e6;
+	j = render(&f);
+	benches = json_object_get(j, "benchmarks");
+	rate = json_object_get(json_array_get(benches, 0), "rate");
+	assert_near(json_real_value(json_object_get(rate, "a")), 125e6 / 222.003, 1e-6);
+	assert_null(json_object_get(json_array_get(benches, 1), "rate"));
+	json_decref(j);
+}
+
 static void numbers_are_in_full_precision(void **state)
 {
 	struct report_fixture f;
@@ -87,6 +103,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_instruction_count_is_as_in_the_golden_file),
 		cmocka_unit_test(numbers_that_cannot_be_had_are_null),
+		cmocka_unit_test(a_rate_is_there_only_where_the_clock_is_known),
 		cmocka_unit_test(numbers_are_in_full_precision),
 		cmocka_unit_test(a_text_that_is_not_utf8_gives_no_report),
 	};

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "near.h"
 #include "report_fixture.h"
 
 static const char *golden;
@@ -77,6 +78,28 @@ static void ticks_give_no_verdict_on_speed(void **state)
 	assert_null(strstr(text, "better:"));
 	assert_null(strstr(text, "equivalent"));
 	assert_narrow(text);
+}
+
+static void work_with_a_known_clock_has_a_rate_too(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *cycles = NULL;
+	struct report_fixture f;
+	const char *rate;
+
+	fixture_icount(&f);
+	f.benches[1].per = "connection";
+	f.benches[1].units_hz = 125e6; /* 3917.5 and 3888.5 instructions of 8 ns */
+	text = render(&f, false);
+	rate = strstr(text, "connections/s ");
+	assert_non_null(rate);
+	assert_near(strtod(rate + strlen("connections/s "), NULL), 125e6 / 3917.5, 20);
+	assert_non_null(strstr(text, "of the guest's time: an instruction is 8 ns there"));
+	assert_narrow(text);
+	f.report.class = EXEC_NATIVE;
+	cycles = render(&f, false);
+	assert_non_null(strstr(cycles, "connections/s "));
+	assert_null(strstr(cycles, "of the guest's time"));
 }
 
 static void only_cycles_are_called_cycles(void **state)
@@ -215,6 +238,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(an_instruction_count_reads_as_in_the_golden_file),
 		cmocka_unit_test(cycles_of_two_images_read_as_in_the_golden_file),
 		cmocka_unit_test(ticks_give_no_verdict_on_speed),
+		cmocka_unit_test(work_with_a_known_clock_has_a_rate_too),
 		cmocka_unit_test(only_cycles_are_called_cycles),
 		cmocka_unit_test(an_arm_with_itself_says_so),
 		cmocka_unit_test(five_blocks_say_what_is_needed),

@@ -57,6 +57,18 @@ static void ticks_become_units_a_call_with_the_empty_loop_taken_off(void **state
 	boot_record_destroy(r);
 }
 
+static void a_clock_that_the_guest_measured_is_kept_in_units(void **state)
+{
+	struct boot_record *r =
+		parse(HEAD "\"windows\":[],\"guest\":[{\"type\":\"bench\",\"name\":\"conn.http\","
+			   "\"calls\":4,\"per_call\":\"connection\",\"ticks\":[800],\"ticks_hz\":"
+			   "1000000000}," CTXSW "]," OK);
+
+	assert_true(boot_record_find(r, "conn.http")->units_hz == 125e6);
+	assert_true(boot_record_find(r, "ctxsw.yield.fs")->units_hz == 0);
+	boot_record_destroy(r);
+}
+
 static void the_guest_tells_of_interrupts_and_of_switches_that_are_not_the_benchmarks(void **state)
 {
 	struct boot_record *r = parse(HEAD "\"windows\":[],\"guest\":[" SYSCALL "," CTXSW "]," OK);
@@ -234,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ticks_become_units_a_call_with_the_empty_loop_taken_off),
+		cmocka_unit_test(a_clock_that_the_guest_measured_is_kept_in_units),
 		cmocka_unit_test(
 			the_guest_tells_of_interrupts_and_of_switches_that_are_not_the_benchmarks),
 		cmocka_unit_test(windows_tell_each_cause_by_the_benchmarks_own_window),
