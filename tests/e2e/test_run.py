@@ -145,7 +145,7 @@ def test_what_cannot_be_used_is_249_in_one_line(tmp_path):
     bad.write_text("this is no kernel")
     for words, text in (
         (("--kernel", "/nonesuch", "--", "true"), "--kernel /nonesuch: No such file"),
-        (("--kernel", "nonesuch", "--", "true"), "guest-kernel-config/build nonesuch"),
+        (("--kernel", "nonesuch", "--", "true"), "ringside kernel build nonesuch"),
         (("--cpus", "0", "--", "true"), "--cpus 0: expected 1 to"),
         (("--initrd", "/nonesuch", "--", "true"), "/nonesuch: No such file"),
         (("--job", bad), "bad"),

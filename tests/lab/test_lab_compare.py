@@ -73,6 +73,7 @@ def test_our_vmm_and_qemu_count_the_same_null_system_call(fsgsbase, tmp_path):
         assert 0 < ours - theirs <= 0.02 * theirs
 
 
+@pytest.mark.long
 def test_an_arm_compared_with_itself_is_neither_better_nor_worse(tmp_path):
     status, _, rows = lab(tmp_path, "--a", "base", "--aa", "--bench", BENCH, "--blocks", "6")
     assert status in (0, 3)
