@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "vmm/vmm.h"
 
 #define LIVENESS_PERIOD_NS (NS_PER_SEC / 4)
@@ -320,6 +321,20 @@ static int open_initrd(const struct backend_config *cfg, struct machine_piece *r
 	return 0;
 }
 
+/* A guest that sees less than the file holds is to be known. */
+static void warn_of_tails(const struct backend_config *cfg, const struct machine *m)
+{
+	for (unsigned int i = 0; i < cfg->disk_count; i++) {
+		uint32_t bytes = machine_disk_tail(m, i);
+
+		if (bytes > 0) {
+			log_warn("disk %s: its last %u bytes are no whole sector, and the guest "
+				 "does not see them",
+				 cfg->disks[i].path, bytes);
+		}
+	}
+}
+
 /**
  * backend_kvm_create() - build a machine of our own, with the guest in its memory
  * @cfg: what is to run; only needed during the call
@@ -332,6 +347,7 @@ static int open_initrd(const struct backend_config *cfg, struct machine_piece *r
 int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, struct err *e)
 {
 	struct machine_piece piece = {.fd = -1};
+	struct machine_disk disks[BACKEND_DISKS_MAX];
 	struct machine_config machine = {
 		.kernel_path = cfg->kernel_path,
 		.cmdline = cfg->append,
@@ -339,6 +355,9 @@ int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, s
 		.memory_bytes = cfg->memory_bytes,
 		.cpus = cfg->cpus,
 		.entry = MACHINE_ENTRY_RING_0,
+		.disks = disks,
+		.disk_count = cfg->disk_count,
+		.rng = cfg->rng,
 		.time_exits = true,
 	};
 	struct backend_kvm *k = calloc(1, sizeof(*k));
@@ -348,6 +367,11 @@ int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, s
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	k->base.ops = &kvm_backend_ops;
+	for (size_t i = 0; i < cfg->disk_count; i++) {
+		disks[i] = (struct machine_disk){.path = cfg->disks[i].path,
+						 .read_only = cfg->disks[i].read_only,
+						 .direct = cfg->disks[i].direct};
+	}
 	if (cfg->initramfs || cfg->initrd_path) {
 		r = open_initrd(cfg, &piece, e);
 		machine.initrd_count = 1;
@@ -362,6 +386,7 @@ int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, s
 		free(k);
 		return r;
 	}
+	warn_of_tails(cfg, k->machine);
 	*ret = &k->base;
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "cli/class_detect.h"
 #include "cli/commands.h"
 #include "cli/helpers.h"
+#include "cli/run_devices.h"
 #include "cli/run_guest.h"
 #include "cli/run_options.h"
 #include "engine/backend_qemu.h"
@@ -35,6 +36,7 @@ struct run {
 	char kernel_path[PATH_MAX];
 	char *append;
 	struct initramfs *initramfs;
+	struct run_disks disks;
 	int json_fd, console_fd;
 	bool close_json; /* it is a file that we opened */
 	bool qemu;
@@ -120,6 +122,9 @@ static int prepare(struct run *run, struct err *e)
 	if (r == 0) {
 		r = cli_find_kernel(run->o.kernel, run->kernel_path, sizeof(run->kernel_path), e);
 	}
+	if (r == 0) {
+		r = run_disks_parse(&run->o.disks, &run->disks, e);
+	}
 	for (size_t i = 0; r == 0 && i < run->o.initrds.count; i++) {
 		r = cli_check_file("initrd", run->o.initrds.items[i], e);
 	}
@@ -198,6 +203,9 @@ static int make_backend(struct run *run, struct err *e)
 		.initrd_path = run->initramfs || !run->o.initrds.count ? NULL : initrds[0],
 		.cpus = (unsigned int)run->o.cpus,
 		.memory_bytes = run->o.memory_bytes,
+		.disks = run->disks.disk,
+		.disk_count = run->disks.count,
+		.rng = run->o.rng,
 		.channel = run_options_has_job(&run->o),
 	};
 	int r;
@@ -338,6 +346,7 @@ static void run_fini(struct run *run)
 {
 	backend_destroy(run->backend);
 	initramfs_destroy(run->initramfs);
+	run_disks_fini(&run->disks);
 	record_boot_fini(&run->record);
 	free(run->append);
 	if (run->close_json && run->json_fd >= 0) {

@@ -124,6 +124,10 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "number of vCPUs [1]"},
 		{OPT_BYTES, "memory", 'm', &o->memory_bytes, .min = 1, .arg = "SIZE",
 		 .help = "guest memory, in MiB without a unit [512M, with --lab 2G]"},
+		{OPT_LIST, "disk", 'd', &o->disks, .arg = "FILE[,ro][,direct]",
+		 .help = "a raw image or block device as virtio disk: vda, vdb, ...; ro: for "
+			 "reading only, direct: past this machine's page cache"},
+		{OPT_FLAG, "rng", 0, &o->rng, .help = "an entropy device fed by this machine"},
 		{OPT_GROUP, .help = "Where it runs"},
 		{OPT_CHOICE, "backend", 'b', &o->backend, .choices = "auto|kvm|qemu",
 		 .arg = "WHERE",

@@ -16,6 +16,8 @@ struct run_options {
 	struct opt_list append;
 	uint64_t cpus;
 	uint64_t memory_bytes;
+	struct opt_list disks; /* see run_devices.h */
+	bool rng;
 	const char *backend; /* "auto", "kvm", "qemu" */
 	uint64_t icount;     /* shift, or RUN_ICOUNT_OFF */
 	uint64_t timeout_ns, boot_timeout_ns;

@@ -84,6 +84,15 @@ static inline void backend_destroy(struct backend *b)
 }
 DEFINE_CLEANUP(struct backend *, backend_destroy)
 
+#define BACKEND_DISKS_MAX 8
+
+/* A raw image, a file or a block device. */
+struct backend_disk {
+	char *path;
+	bool read_only;
+	bool direct; /* past the host's page cache */
+};
+
 /* What both backends are made from. Pointers stay the caller's and live as long as the backend. */
 struct backend_config {
 	const char *kernel_path;
@@ -92,7 +101,10 @@ struct backend_config {
 	const char *append;
 	unsigned int cpus;
 	uint64_t memory_bytes;
-	bool channel; /* a job runs: the channel is read */
+	const struct backend_disk *disks;
+	size_t disk_count; /* at most BACKEND_DISKS_MAX */
+	bool rng;          /* the guest gets an entropy device */
+	bool channel;      /* a job runs: the channel is read */
 };
 
 #endif

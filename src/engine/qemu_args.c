@@ -136,6 +136,18 @@ static void add_machine(struct qemu_args *a, const struct backend_qemu_config *c
 	}
 }
 
+static void add_disk(struct qemu_args *a, const struct backend_disk *disk, size_t number)
+{
+	char after[128];
+
+	snprintf(after, sizeof(after), ",format=raw,if=none,id=disk%zu,discard=unmap%s%s", number,
+		 disk->read_only ? ",readonly=on" : "", disk->direct ? ",cache.direct=on" : "");
+	add(a, "-drive");
+	add_path(a, "file=", disk->path, after);
+	add(a, "-device");
+	add(a, "virtio-blk-device,drive=disk%zu,serial=ringside-disk%zu", number, number);
+}
+
 static void add_devices(struct qemu_args *a, const struct backend_qemu_config *cfg,
 			const struct qemu_fds *fds)
 {
@@ -156,6 +168,13 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
 		add(a, "-device");
 		add(a, "virtserialport,chardev=channel,name=" CHANNEL_PORT_NAME);
 	}
+	if (cfg->common.rng) {
+		add(a, "-device");
+		add(a, "virtio-rng-device");
+	}
+	for (size_t i = 0; i < cfg->common.disk_count; i++) {
+		add_disk(a, &cfg->common.disks[i], i);
+	}
 	if (cfg->lab) {
 		add_share(a, "hostroot", "/", true);
 		for (size_t i = 0; cfg->rw && cfg->rw[i]; i++) {
@@ -171,7 +190,7 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
  */
 static int check_append(const struct backend_qemu_config *cfg, struct err *e)
 {
-	size_t devices = cfg->common.channel, bytes;
+	size_t devices = cfg->common.channel + cfg->common.rng + cfg->common.disk_count, bytes;
 
 	if (cfg->lab) {
 		devices++;

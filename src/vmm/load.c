@@ -8,18 +8,19 @@
 #include <unistd.h>
 
 #include "loader/loader.h"
+#include "vmm/virtio.h"
 
 /* Pieces of the page cache's reading are no smaller, mostly larger. */
 #define READ_AHEAD_TOUCH 65536
 
 static int place(const struct load_image *image, const struct ram *ram,
-		 const struct machine_config *cfg, struct err *e)
+		 const struct machine_config *cfg, const char *cmdline, struct err *e)
 {
 	struct load_part parts[LOAD_PARTS_MAX];
 	const struct load_request request = {
 		.ram = ram->mem.regions,
 		.ram_count = ram->mem.count,
-		.cmdline = cfg->cmdline ? cfg->cmdline : "",
+		.cmdline = cmdline,
 		.parts = parts,
 		.part_count = (unsigned int)cfg->initrd_count,
 	};
@@ -89,15 +90,20 @@ static void read_ahead(const struct load_image *image)
 int load_guest(const struct ram *ram, const struct machine_config *cfg, struct loaded *ret,
 	       struct err *e)
 {
+	_cleanup_free_ char *cmdline = NULL;
 	struct load_image image;
-	int r = load_image_open(cfg->kernel_path, &image, e);
+	int r = virtio_slots_cmdline(cfg, &cmdline);
 
+	if (r < 0) {
+		return err_set(e, r, "no memory for the command line");
+	}
+	r = load_image_open(cfg->kernel_path, &image, e);
 	if (r < 0) {
 		return r;
 	}
 	read_ahead(&image);
 	*ret = (struct loaded){.entry = image.entry, .boot_params = LOAD_BOOT_PARAMS_GPA};
-	r = place(&image, ram, cfg, e);
+	r = place(&image, ram, cfg, cmdline, e);
 	if (r == 0 && symbols_open(image.fd, &ret->symbols) < 0) {
 		ret->symbols = NULL; /* reports then show addresses alone */
 	}

@@ -52,6 +52,10 @@ static int check_config(const struct machine_config *cfg, struct err *e)
 	if (!cfg->kernel_path) {
 		return err_set(e, -EINVAL, "no kernel to load");
 	}
+	if (cfg->disk_count > MACHINE_DISKS_MAX) {
+		return err_set(e, -E2BIG, "%zu disks: there is room for %d", cfg->disk_count,
+			       MACHINE_DISKS_MAX);
+	}
 	return 0;
 }
 
@@ -338,6 +342,9 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 	if (r == 0) {
 		r = make_devices(m, e);
 	}
+	if (r == 0) {
+		r = virtio_slots_make(m, cfg, e);
+	}
 	/* Local APICs come with the interrupt controllers, so vCPUs come after those. */
 	if (r == 0) {
 		r = make_vcpus(m, cfg, &guest, e);
@@ -355,6 +362,7 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 
 static void destroy_devices(struct machine *m)
 {
+	virtio_slots_destroy(m);
 	for (unsigned int i = 0; i < MACHINE_LINES; i++) {
 		if (m->lines[i].ready) {
 			serial_fini(&m->lines[i].serial);

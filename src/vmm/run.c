@@ -231,11 +231,15 @@ static int register_sources(struct machine *m, struct err *e)
 					  line, &line->room_source);
 		}
 	}
+	if (r == 0) {
+		r = virtio_slots_watch(m);
+	}
 	return r < 0 ? err_errno(e, r, "cannot watch the machine's events") : 0;
 }
 
 static void remove_sources(struct machine *m)
 {
+	virtio_slots_unwatch(m);
 	evloop_remove(m->event_source);
 	m->event_source = NULL;
 	for (unsigned int i = 0; i < MACHINE_LINES; i++) {

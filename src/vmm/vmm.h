@@ -23,7 +23,8 @@
 #include "base/evloop.h"
 #include "kvm/ops.h"
 
-#define MACHINE_VCPUS_MAX       254  /* APIC ids of 8 bits, one of them the I/O APIC's */
+#define MACHINE_VCPUS_MAX       254 /* APIC ids of 8 bits, one of them the I/O APIC's */
+#define MACHINE_DISKS_MAX       8
 #define MACHINE_MARKS_MAX       256  /* kept; window marks are not counted among them */
 #define MACHINE_WINDOWS_MAX     8192 /* kept */
 #define MACHINE_RESULT_TEXT     512
@@ -48,6 +49,13 @@ struct machine_piece {
 	size_t bytes;
 };
 
+/* A raw image, a file or a block device, as a virtio block device. */
+struct machine_disk {
+	const char *path;
+	bool read_only;
+	bool direct; /* past the host's page cache */
+};
+
 struct machine_config {
 	const char *kernel_path; /* vmlinux, bzImage or a firmware payload */
 	const char *cmdline;     /* NULL: empty */
@@ -56,6 +64,9 @@ struct machine_config {
 	uint64_t memory_bytes;
 	unsigned int cpus;
 	enum machine_entry entry;
+	const struct machine_disk *disks;
+	size_t disk_count;
+	bool rng;        /* an entropy device */
 	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
 
 	/* NULL: the real ones. */
@@ -156,6 +167,7 @@ const struct machine_window *machine_windows(const struct machine *m, size_t *re
 					     uint64_t *ret_dropped);
 void machine_exits_each(const struct machine *m, machine_exit_fn fn, void *ctx);
 void machine_exits_total(const struct machine *m, uint64_t *ret_count, uint64_t *ret_ns);
+uint32_t machine_disk_tail(const struct machine *m, unsigned int disk);
 uint64_t machine_unclaimed(const struct machine *m);
 int machine_stats_each(const struct machine *m, machine_value_fn fn, void *ctx) __must_check;
 int machine_kvm_api(const struct machine *m);

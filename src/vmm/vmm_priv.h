@@ -23,6 +23,7 @@
 #include "loader/symbols.h"
 #include "vmm/exits.h"
 #include "vmm/ram.h"
+#include "vmm/virtio.h"
 #include "vmm/vmm.h"
 
 /* Requests to a vCPU's thread. */
@@ -88,6 +89,7 @@ struct machine {
 	struct guestport exit_port, mark_port, boot_timer;
 	bool devices_ready; /* i8042 and rtc are initialised */
 	struct serial_line lines[MACHINE_LINES];
+	struct virtio_slots virtio;
 
 	struct vcpu *vcpus; /* array of vcpu_count */
 	unsigned int vcpu_count;

@@ -63,6 +63,9 @@ static int fake_close(void *ctx, int fd)
 	pthread_mutex_lock(&k->lock);
 	if (is_fake(fd)) {
 		assert_true(k->kind[fd - FAKE_FD_BASE] != 0);
+		if (k->kind[fd - FAKE_FD_BASE] == 'v') {
+			k->ioeventfds = k->irqfds = 0;
+		}
 		k->kind[fd - FAKE_FD_BASE] = 0;
 		k->fds_open--;
 	} else {

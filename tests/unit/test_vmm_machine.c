@@ -21,12 +21,16 @@ static unsigned int open_fds(void)
 
 static void every_step_may_fail_and_nothing_is_left(void **state)
 {
+	const struct machine_disk disk = {.path = "/proc/self/exe", .read_only = true};
 	struct machine_config cfg = vmm_config();
 	unsigned int fds = open_fds();
 	unsigned int total;
 	unsigned int refused = 0;
 
 	cfg.cpus = 2;
+	cfg.disks = &disk;
+	cfg.disk_count = 1;
+	cfg.rng = true;
 	vmm_build(&cfg);
 	machine_destroy(machine);
 	total = fake.calls;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The machine's virtio devices: which there are, where they stand, how the kernel is told, and who
+ * serves them. They stand in a row of pages below the I/O APIC, each with a line of its own, in
+ * this order: entropy, disks as they were given. A machine that was asked for none has none.
+ */
+#ifndef VMM_VIRTIO_H
+#define VMM_VIRTIO_H
+
+#include "base/evloop.h"
+#include "vmm/vmm.h"
+
+struct virtio_mmio;
+struct disk;
+
+#define VIRTIO_GPA       UINT64_C(0xfeb00000)
+#define VIRTIO_SLOTS_MAX (MACHINE_DISKS_MAX + 1)
+
+struct virtio_slot {
+	struct virtio_mmio *device; /* owned, freed by fini */
+	void (*fini)(struct virtio_slot *slot);
+	struct disk *disk; /* owned, of a block device */
+	struct evloop_source *source;
+};
+
+struct virtio_slots {
+	struct virtio_slot slots[VIRTIO_SLOTS_MAX];
+	unsigned int count;
+};
+
+int virtio_slots_cmdline(const struct machine_config *cfg, char **ret) __must_check;
+int virtio_slots_make(struct machine *m, const struct machine_config *cfg,
+		      struct err *e) __must_check;
+void virtio_slots_destroy(struct machine *m);
+int virtio_slots_watch(struct machine *m) __must_check;
+void virtio_slots_unwatch(struct machine *m);
+
+#endif
