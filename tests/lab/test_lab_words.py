@@ -26,7 +26,7 @@ def refused(*words, **env):
     (("--icount", "11", "--", "true"), "--icount 11: expected 0 to 10"),
     (("--cpus", "0", "--", "true"), "--cpus 0: expected 1 to"),
     (("--rw", "/nonesuch", "--", "true"), "--rw /nonesuch: no such folder"),
-    (("--kernel", "nonesuch", "--", "true"), "guest-kernel-config/build nonesuch"),
+    (("--kernel", "nonesuch", "--", "true"), "ringside kernel build nonesuch"),
 ])
 def test_wrong_words_are_249_in_one_line(words, text):
     assert text in refused(*words)
