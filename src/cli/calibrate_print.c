@@ -7,15 +7,13 @@
 
 #define NUMBER_MAX 32
 
-/* Four digits that count, but never more than three behind the point. */
+/* Four digits that count, but never more than three behind the point. 'x' is not infinite. */
 static void put(char *ret, double x)
 {
 	double size = fabs(x);
 
 	if (isnan(x)) {
 		snprintf(ret, NUMBER_MAX, "-");
-	} else if (isinf(x)) {
-		snprintf(ret, NUMBER_MAX, x < 0 ? "-inf" : "inf");
 	} else {
 		snprintf(ret, NUMBER_MAX, "%.*f",
 			 size < 10     ? 3
@@ -26,10 +24,15 @@ static void put(char *ret, double x)
 	}
 }
 
+/* Too few replicates have no interval. */
 static void put_interval(char *ret, size_t len, double low, double high)
 {
 	char a[NUMBER_MAX], b[NUMBER_MAX];
 
+	if (isinf(low) || isinf(high)) {
+		snprintf(ret, len, "-");
+		return;
+	}
 	put(a, low);
 	put(b, high);
 	snprintf(ret, len, "[%s, %s]", a, b);

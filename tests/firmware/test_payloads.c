@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "abi/calibrate.h"
 #include "abi/marks.h"
 #include "base/clock.h"
+#include "vmm/calibrate.h"
 #include "vmm/payload.h"
 #include "vmm/probe.h"
 
@@ -298,6 +300,133 @@ static void unclaimed_fails_where_a_device_answers(void **state)
 	bench_close(&b);
 }
 
+/* Counts what is written to it. */
+struct counter {
+	struct device dev;
+	unsigned int count;
+};
+
+static void counter_write(struct device *d, uint64_t offset, unsigned int size, uint64_t value)
+{
+	((struct counter *)d)->count++;
+}
+
+static const struct device_ops counter_ops = {
+	.name = "counter",
+	.max_size = 4,
+	.read = recorder_read,
+	.write = counter_write,
+};
+
+static void calibrate_runs_each_loop_once_for_warmth_and_once_in_each_batch(void **state)
+{
+	struct recorder marks = {.dev.ops = &recorder_ops};
+	struct counter port = {.dev.ops = &counter_ops}, mmio = {.dev.ops = &counter_ops};
+	const enum calibrate_primitive which[] = {CALIBRATE_EXIT_PORT, CALIBRATE_EXIT_MMIO};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct bench b;
+
+		bench_open(&b, "calibrate", 3);
+		marks.count = 0;
+		assert_int_equal(payload_vm_set_arg(b.vm, 0, which[i] + 1u), 0);
+		assert_int_equal(payload_vm_set_arg(b.vm, 1, 2), 0);
+		assert_int_equal(payload_vm_set_arg(b.vm, 2, 3), 0);
+		assert_int_equal(bus_add(payload_vm_ports(b.vm), MARK_PORT, 1, &marks.dev, 0), 0);
+		assert_int_equal(bus_add(payload_vm_ports(b.vm), CALIBRATE_PORT, 4, &port.dev, 0),
+				 0);
+		assert_int_equal(bus_add(payload_vm_mmio(b.vm), CALIBRATE_GPA, 4, &mmio.dev, 0), 0);
+		bench_run(&b);
+		assert_int_equal(b.out.status, CALIBRATE_OK);
+		assert_int_equal(b.out.block.value_count, 2 * CALIBRATE_VALUES);
+		assert_int_equal(marks.count, 4);
+		assert_int_equal(marks.codes[0], MARK_WINDOW_OPEN);
+		assert_int_equal(marks.codes[1], MARK_WINDOW_CLOSE);
+		assert_int_equal(marks.codes[3], MARK_WINDOW_CLOSE);
+		bench_close(&b);
+	}
+	assert_int_equal(port.count, 2 * 2 * 3);
+	assert_int_equal(mmio.count, 2 * 2 * 3);
+}
+
+static void calibrate_refuses_what_the_table_does_not_have_or_has_in_the_other_ring(void **state)
+{
+	const unsigned int ring = ring_of(state);
+	const uint64_t cases[][2] = {
+		{0, 1},
+		{CALIBRATE_PRIMITIVE_COUNT + 1, 1},
+		{(ring == 3 ? CALIBRATE_SWAPGS : CALIBRATE_LFENCE) + 1, 1},
+		{(ring == 3 ? CALIBRATE_LFENCE : CALIBRATE_SWAPGS) + 1, CALIBRATE_BATCHES_MAX + 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bench b;
+
+		bench_open(&b, "calibrate", ring);
+		assert_int_equal(payload_vm_set_arg(b.vm, 0, cases[i][0]), 0);
+		assert_int_equal(payload_vm_set_arg(b.vm, 1, cases[i][1]), 0);
+		bench_run(&b);
+		assert_int_equal(b.out.status, CALIBRATE_BAD_ARGUMENT);
+		assert_int_equal(b.out.block.value_count, 0);
+		bench_close(&b);
+	}
+}
+
+/* Where ring 0 is interpreted its instructions are not all there, and take for ever. */
+static bool ring0_is_interpreted(void)
+{
+	struct probe_rings r;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/ring_timing.elf", folder);
+	probe_ring_timing(NULL, path, &r);
+	return r.ring0.error || r.ring0.loop_ticks / 20 > r.ring3.loop_ticks;
+}
+
+static void calibrate_times_every_primitive_of_its_ring(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned int ring;
+		uint64_t operations;
+	} all[] = {
+#define ROW(id, name, ring, copies, loops, about) {name, ring, (copies) * (loops)},
+		CALIBRATE_PRIMITIVES(ROW)
+#undef ROW
+	};
+	char path[512];
+	unsigned int timed = 0;
+
+	if (ring_of(state) == 0 && ring0_is_interpreted()) {
+		print_message("skipped: ring 0 is interpreted here\n");
+		skip();
+	}
+	snprintf(path, sizeof(path), "%s/calibrate.elf", folder);
+	for (unsigned int i = 0; i < CALIBRATE_PRIMITIVE_COUNT; i++) {
+		static struct calibrate_result r;
+
+		if (all[i].ring != ring_of(state)) {
+			continue;
+		}
+		calibrate_run(NULL, path, (enum calibrate_primitive)i, 3, &r);
+		if (r.error == CALIBRATE_NO_FEATURE) {
+			continue;
+		}
+		if (r.error) {
+			fail_msg("%s: %s", all[i].name, r.text);
+		}
+		assert_int_equal(r.batches, 3);
+		assert_int_equal(r.operations, all[i].operations);
+		for (unsigned int k = 0; k < 3; k++) {
+			/* A chain of thousands takes longer than nothing, and so do its loops. */
+			assert_true(r.ticks[k][1] > r.ticks[k][0]);
+			assert_true(r.ticks[k][3] > 0);
+		}
+		timed++;
+	}
+	assert_true(timed >= 4);
+}
+
 static void a_payload_that_does_not_end_is_stopped_in_time(void **state)
 {
 	struct err e = ERR_INIT;
@@ -333,6 +462,9 @@ int main(int argc, char **argv)
 		IN_BOTH(echo_sends_back_what_it_receives_until_eot),
 		IN_BOTH(unclaimed_finds_all_ones_everywhere),
 		IN_BOTH(unclaimed_fails_where_a_device_answers),
+		IN_RING(calibrate_runs_each_loop_once_for_warmth_and_once_in_each_batch, ring3),
+		IN_BOTH(calibrate_refuses_what_the_table_does_not_have_or_has_in_the_other_ring),
+		IN_BOTH(calibrate_times_every_primitive_of_its_ring),
 		IN_BOTH(a_payload_that_does_not_end_is_stopped_in_time),
 	};
 	struct probe_kvm kvm;

@@ -42,4 +42,4 @@ def test_without_icount_the_class_is_tcg_and_the_native_route_is_open():
 def test_the_payloads_do_on_the_labs_kvm_what_they_do_on_any():
     end = lab(command=[BUILD / "tests/firmware/test_firmware_payloads", BUILD / "firmware"])
     assert end.returncode == 0, end.stdout + end.stderr
-    assert "[  PASSED  ] 20 test(s)." in end.stdout + end.stderr
+    assert "[  PASSED  ] 25 test(s)." in end.stdout + end.stderr
