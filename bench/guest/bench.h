@@ -75,10 +75,10 @@ struct bench {
 	bool switches;              /* a unit is a context switch, counted and asserted */
 	const char *probe;          /* of the calltime pass; NULL: there is none */
 	unsigned int pass_calls;    /* units in that pass; 0: CALLTIME_PASS_CALLS */
-	bool long_batches; /* of other programs' work: interrupts and switches belong to it */
-	bool waits;        /* for others: its context switches disturb nothing */
-	bool elsewhere;    /* the arm's task is not our process: setup() sees to it */
-	int variant;       /* for setup() */
+	bool long_batches;          /* longer than a timer tick, whose interrupts belong to them */
+	bool waits;                 /* for others: its context switches disturb nothing */
+	bool elsewhere;             /* the arm's task is not our process: setup() sees to it */
+	int variant;                /* for setup() */
 	int (*setup)(struct run *r, struct err *e);
 	void (*prepare)(void *state); /* before each batch, not timed; or NULL */
 	void (*loop)(void *state, unsigned int turns);

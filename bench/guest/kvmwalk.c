@@ -28,8 +28,9 @@
 #define PASS_TOUCHES 32768
 
 struct kvmwalk {
-	int said_fd; /* what the last run of ringside said */
-	int status;  /* of the first run that failed, as of waitpid(2); 0: none did */
+	int said_fd;          /* what the last run of ringside said */
+	unsigned int touches; /* that the last run was to make */
+	int status;           /* of the first run that failed, as of waitpid(2); 0: none did */
 };
 
 /* Whether KVM walks page tables itself is a parameter of its module, which is built in. */
@@ -72,8 +73,9 @@ static void run_ringside(struct kvmwalk *k, unsigned int touches)
 	if (k->status) {
 		return;
 	}
-	if (ftruncate(k->said_fd, 0) < 0) {
-		/* Then it is told what it said before as well. */
+	k->touches = touches;
+	if (ftruncate(k->said_fd, 0) < 0 || lseek(k->said_fd, 0, SEEK_SET) < 0) {
+		/* Then what it says stands behind what was said before, and is found wrong. */
 	}
 	pid = fork();
 	if (pid == 0) {
@@ -98,23 +100,29 @@ static void walk_empty(void *state, unsigned int turns)
 	run_ringside(state, 0);
 }
 
+/* All runs ended well, and the last one did what it was to do. */
 static int check(const struct kvmwalk *k, struct err *e)
 {
-	char said[256] = "";
-	ssize_t n;
+	char said[256] = "", due[64];
+	ssize_t n = pread(k->said_fd, said, sizeof(said) - 1, 0);
 
-	if (k->status == 0) {
-		return 0;
+	said[n > 0 ? n : 0] = '\0';
+	said[strcspn(said, "\r\n")] = '\0';
+	if (WIFSIGNALED(k->status)) {
+		return err_set(e, -ENOTRECOVERABLE, "ringside in the guest: signal %d: %s",
+			       WTERMSIG(k->status), said);
 	}
-	if (WIFEXITED(k->status) && WEXITSTATUS(k->status) == PAGEWALK_WRONG) {
+	if (WEXITSTATUS(k->status) == PAGEWALK_WRONG) {
 		return err_set(e, -ENOTRECOVERABLE, "the payload found a page with wrong content");
 	}
-	n = pread(k->said_fd, said, sizeof(said) - 1, 0);
-	said[n > 0 ? n : 0] = '\0';
-	said[strcspn(said, "\n")] = '\0';
-	return err_set(e, -ENOTRECOVERABLE, "ringside in the guest ended with %s %d: %s",
-		       WIFSIGNALED(k->status) ? "signal" : "status",
-		       WIFSIGNALED(k->status) ? WTERMSIG(k->status) : WEXITSTATUS(k->status), said);
+	if (k->status) {
+		return err_set(e, -ENOTRECOVERABLE, "ringside in the guest: status %d: %s",
+			       WEXITSTATUS(k->status), said);
+	}
+	snprintf(due, sizeof(due), PAGEWALK_SAYS, (unsigned long)k->touches);
+	return strcmp(said, due) == 0 ? 0
+				      : err_set(e, -ENOTRECOVERABLE,
+						"the payload said '%s', expected '%s'", said, due);
 }
 
 static int walk_setup(struct run *r, struct err *e)
@@ -155,6 +163,7 @@ const struct bench bench_kvmwalk[] = {{
 	.probe = "kvm.pte_read",
 	.pass_calls = PASS_TOUCHES,
 	.long_batches = true,
+	.waits = true,
 	.setup = walk_setup,
 	.loop = walk_loop,
 	.empty = walk_empty,

@@ -11,6 +11,9 @@
 /* Guest page table levels that are read for a touch: four-level paging with pages of 4 KiB. */
 #define PAGEWALK_LEVELS 4
 
+/* The only line that it prints, with the number of touches. */
+#define PAGEWALK_SAYS "%lu touches"
+
 /* What it writes to the exit port. */
 #define PAGEWALK_OK        0
 #define PAGEWALK_WRONG     1 /* a page did not hold what it should */

@@ -6,8 +6,8 @@
  * four levels.
  *
  * "pagewalk=N" on the command line is how many touches (PAGEWALK_TOUCHES by default, 0 for none),
- * rounded up to whole turns. It ends with status 0, with 1 when a page did not hold what it should,
- * with 2 in ring 3, where there is no INVLPG. values[0] is the number of touches.
+ * rounded up to whole turns. It says how many it made, and ends with a status of abi/pagewalk.h. In
+ * ring 3, where there is no INVLPG, it does nothing.
  */
 #include "fw.h"
 
@@ -66,16 +66,17 @@ static bool turn(void)
 uint64_t payload_main(void)
 {
 	uint64_t touches = fw_cmdline_number(PAGEWALK_PARAMETER, PAGEWALK_TOUCHES);
+	uint64_t done = 0;
 	bool good = true;
 
 	if (fw_ring() != 0) {
 		return PAGEWALK_NO_RING_0;
 	}
 	map_window();
-	while (fw_block.values[0] < touches) {
+	while (done < touches) {
 		good = turn() && good;
-		fw_block.values[0] += PAGES;
+		done += PAGES;
 	}
-	fw_block.value_count = 1;
-	return good ? 0 : PAGEWALK_WRONG;
+	fw_printf(PAGEWALK_SAYS "\n", done);
+	return good ? PAGEWALK_OK : PAGEWALK_WRONG;
 }

@@ -80,10 +80,19 @@ static bool runs(const struct job *job, const char *bench)
 /* What benchmarks need beside the program that they are in. */
 struct extras {
 	struct closure *closure; /* NULL when there is nothing */
-	struct initramfs_file files[1];
+	struct initramfs_file files[2];
 	size_t n_files;
 	char nopti[PATH_MAX];
+	char pagewalk[PATH_MAX];
 };
+
+/* Takes a program along with all that it needs. */
+static int add_program(struct extras *x, const char *path, const char *name, struct err *e)
+{
+	int r = x->closure ? 0 : closure_create("", &x->closure);
+
+	return r < 0 ? err_errno(e, r, "%s", path) : closure_add(x->closure, path, name, e);
+}
 
 static int add_haproxy(struct extras *x, struct err *e)
 {
@@ -98,9 +107,20 @@ static int add_haproxy(struct extras *x, struct err *e)
 		return err_set(e, -ENOENT, "conn.http needs %s: install the package haproxy",
 			       HAPROXY_PATH);
 	}
-	r = closure_create("", &x->closure);
-	return r < 0 ? err_errno(e, r, "conn.http")
-		     : closure_add(x->closure, HAPROXY_PATH, NULL, e);
+	return add_program(x, HAPROXY_PATH, NULL, e);
+}
+
+/* This very program, and the payload that it runs there. */
+static int add_ringside(struct extras *x, struct err *e)
+{
+	int r = cli_find_helper("firmware/pagewalk.elf", x->pagewalk, sizeof(x->pagewalk), e);
+
+	if (r < 0) {
+		return r;
+	}
+	x->files[x->n_files++] = (struct initramfs_file){
+		.name = &GUEST_PAGEWALK_PATH[1], .path = x->pagewalk, .perm = 0644};
+	return add_program(x, "/proc/self/exe", GUEST_RINGSIDE_PATH, e);
 }
 
 static int compose(const struct run_options *o, const struct job *job, struct initramfs **ret,
@@ -122,6 +142,9 @@ static int compose(const struct run_options *o, const struct job *job, struct in
 	}
 	if (r == 0 && runs(job, "conn.http")) {
 		r = add_haproxy(&x, e);
+	}
+	if (r == 0 && runs(job, "kvmwalk")) {
+		r = add_ringside(&x, e);
 	}
 	for (size_t i = 0; i < o->initrds.count; i++) {
 		appended[i] = o->initrds.items[i];

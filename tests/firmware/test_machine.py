@@ -94,6 +94,16 @@ def test_marks_come_with_phases_exits_and_a_window(tmp_path):
     assert by == {"out 0x80": 6, "write 0xc0000000": 1, "out 0xf4": 1}
 
 
+@pytest.mark.parametrize("words, touches", [
+    ("pagewalk=0", 0), ("pagewalk=1", 512), ("pagewalk=1024", 1024), ("pagewalk=7 pagewalk=513x", 1024),
+    ("xpagewalk=0 pagewalk=512", 512),
+])
+def test_a_payload_takes_a_number_from_the_command_line_and_finds_every_page_it_touches(words, touches):
+    end = run("pagewalk", "--append", words)
+    assert end.returncode == 0, end.stderr.decode()
+    assert end.stdout.decode() == f"{touches} touches\n"
+
+
 def test_nothing_answers_where_no_device_is():
     end = run("unclaimed")
     assert end.returncode == 0, end.stdout.decode()
