@@ -371,6 +371,27 @@ static int make_groups(struct compare_options *o, struct plan *p, struct scenari
 	return r;
 }
 
+/*
+ * What the backend cannot run. Of a scenario such a group is left out, as long as there are others:
+ * one file is then good for every host.
+ */
+static int check_benches(struct plan *p, struct err *e)
+{
+	for (size_t i = 0; i < p->group_count;) {
+		int r = benchmarks_check_backend(p->groups[i].benches, p->backend, e);
+
+		if (r == 0) {
+			i++;
+		} else if (p->group_count == 1) {
+			return r;
+		} else {
+			log_warn("%s is left out: %s", p->groups[i].name, e->text);
+			plan_remove_group(p, i);
+		}
+	}
+	return 0;
+}
+
 static int fill_plan(struct compare_options *o, struct plan *p, struct scenario *s, struct err *e)
 {
 	int r = make_groups(o, p, s, e);
@@ -394,13 +415,8 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
 	if (!p->ringside_version || !p->backend || (o->runner && !p->runner)) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	for (size_t i = 0; i < p->group_count; i++) {
-		r = benchmarks_check_backend(p->groups[i].benches, p->backend, e);
-		if (r < 0) {
-			return r;
-		}
-	}
-	return plan_make_schedule(p, e);
+	r = check_benches(p, e);
+	return r < 0 ? r : plan_make_schedule(p, e);
 }
 
 /**

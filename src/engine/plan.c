@@ -172,6 +172,21 @@ static void group_fini(struct plan_group *g)
 }
 
 /**
+ * plan_remove_group() - leave a group out of a plan that has no schedule yet
+ * @p: the plan
+ * @group: its number, below p->group_count
+ *
+ * Context: any thread.
+ */
+void plan_remove_group(struct plan *p, size_t group)
+{
+	group_fini(&p->groups[group]);
+	p->group_count--;
+	memmove(&p->groups[group], &p->groups[group + 1],
+		(p->group_count - group) * sizeof(*p->groups));
+}
+
+/**
  * plan_fini() - free what a plan holds
  * @p: the plan; all zero or half built is fine
  *

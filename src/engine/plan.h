@@ -65,6 +65,7 @@ struct plan {
 };
 
 int plan_make_schedule(struct plan *p, struct err *e) __must_check;
+void plan_remove_group(struct plan *p, size_t group);
 size_t plan_first_boot(const struct plan *p, size_t group);
 const struct plan_arm *plan_boot_arm(const struct plan *p, const struct schedule_boot *b);
 const struct plan_group *plan_boot_group(const struct plan *p, const struct schedule_boot *b);

@@ -170,12 +170,18 @@ static void put_measured(struct cell *c, const struct report_claim *row)
 	d = report_bench_decimals(b);
 	half = report_percent_of_a(b, s->interval.hi - s->interval.lo) / 2;
 	pd = report_decimals(half, 2, 3);
-	add(c, "%s: %s to %s %s per %s: %s, %.1f %% interval [%s, %s]; %s %% of %s", b->name,
-	    report_number(s->median[STATS_A], d).text, report_number(s->median[STATS_B], d).text,
-	    exec_class_unit(r->class), b->per, report_number_signed(s->effect, d).text,
-	    100 * s->interval.level, report_number_signed(s->interval.lo, d).text,
-	    report_number_signed(s->interval.hi, d).text,
-	    report_number_signed(report_percent_of_a(b, s->effect), pd).text, a_side);
+	add(c, "%s: %s to %s %s per %s: %s, ", b->name, report_number(s->median[STATS_A], d).text,
+	    report_number(s->median[STATS_B], d).text, exec_class_unit(r->class), b->per,
+	    report_number_signed(s->effect, d).text);
+	if (s->blocks < 2) {
+		add(c, "one block has no interval");
+	} else {
+		add(c, "%.1f %% interval [%s, %s]", 100 * s->interval.level,
+		    report_number_signed(s->interval.lo, d).text,
+		    report_number_signed(s->interval.hi, d).text);
+	}
+	add(c, "; %s %% of %s", report_number_signed(report_percent_of_a(b, s->effect), pd).text,
+	    a_side);
 	if (is_rate(claim) && s->median[STATS_B] > 0) {
 		add(c, "; %.2f times as many for the same %s",
 		    s->median[STATS_A] / s->median[STATS_B], exec_class_unit(r->class));

@@ -188,6 +188,16 @@ def test_a_group_whose_guests_fail_is_given_up_and_the_others_go_on(scenario):
     assert len([line for line in scenario.lines() if line.get("group") == 1]) == 28
 
 
+def test_a_group_that_the_backend_cannot_run_is_left_out_by_name(scenario):
+    scenario.write(GROUPS.replace("    benches: [syscall.null]\n    blocks: 7",
+                                  "    benches: [kvmwalk]\n    blocks: 7"))
+    words = scenario.words("--backend", "kvm")
+    p = scenario.run(*words)
+    assert p.returncode == 0, p.stderr
+    assert "warning: two is left out: --bench: kvmwalk needs --backend qemu" in p.stderr
+    assert [g["name"] for g in scenario.lines()[0]["groups"]] == ["three"]
+
+
 def test_floors_are_asked_of_this_host_once_and_kept_in_the_results(scenario):
     words = scenario.words()
     at = words.index("--calibration")
