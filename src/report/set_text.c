@@ -150,6 +150,26 @@ static bool is_rate(const struct claim *c)
 	return len >= 2 && strcmp(c->unit + len - 2, "/s") == 0;
 }
 
+/* What was measured as what was claimed: how often in a second. */
+static void put_rate(struct cell *c, const struct report *r, const struct report_bench *b)
+{
+	const double *median = b->result.median;
+
+	if (!(median[STATS_A] > 0) || !(median[STATS_B] > 0)) {
+		return;
+	}
+	add(c, "; %.2f times as many for the same %s", median[STATS_A] / median[STATS_B],
+	    exec_class_unit(r->class));
+	if (b->units_hz > 0) {
+		add(c, ", %.0f to %.0f %ss/s", b->units_hz / median[STATS_A],
+		    b->units_hz / median[STATS_B], b->per);
+	}
+	if (b->units_hz > 0 && r->class == EXEC_ICOUNT) {
+		add(c, " of the guest's time, where an instruction is %.0f ns whatever it is",
+		    1e9 / b->units_hz);
+	}
+}
+
 static void put_measured(struct cell *c, const struct report_claim *row)
 {
 	const struct claim *claim = row->claim;
@@ -182,9 +202,8 @@ static void put_measured(struct cell *c, const struct report_claim *row)
 	}
 	add(c, "; %s %% of %s", report_number_signed(report_percent_of_a(b, s->effect), pd).text,
 	    a_side);
-	if (is_rate(claim) && s->median[STATS_B] > 0) {
-		add(c, "; %.2f times as many for the same %s",
-		    s->median[STATS_A] / s->median[STATS_B], exec_class_unit(r->class));
+	if (is_rate(claim)) {
+		put_rate(c, r, b);
 	}
 	if (claim->against) {
 		add(c, ". %s, %zu boots of %s, both in each: %s.", exec_class_name(r->class),

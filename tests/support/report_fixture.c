@@ -164,6 +164,7 @@ void fixture_set(struct set_fixture *f)
 	f->said[1].of = strdup("its time with Linux 4.16");
 	f->claims[1].floor = (struct report_floor){.id = "fsgsbase.fsgs",
 						   .reason = "ring 0 is not native on this host"};
+	f->two.benches[1].units_hz = 125e6;
 	claim(f, FIXTURE_BENCHES + 1, "connections go up \xe2\x86\x92 \033[31mred",
 	      "ctxsw.pipe.fsgs");
 	f->said[2].from = 12400;
