@@ -102,19 +102,21 @@ uint64_t driver_offered(struct virtio_driver *d)
 static void start_queue(struct virtio_driver *d, unsigned int i)
 {
 	struct vring_driver *q = &d->queue[i];
+	unsigned int size;
 	/* 1 KiB each: 16 descriptors, and 128 bytes for each of the rings. */
 	uint64_t at = DRIVER_RINGS + i * 0x400;
 
+	driver_set(d, VIRTIO_MMIO_QUEUE_SEL, i);
+	size = driver_get(d, VIRTIO_MMIO_QUEUE_NUM_MAX);
+	size = size < DRIVER_SIZE ? size : DRIVER_SIZE;
 	*q = (struct vring_driver){.ram = d->ram.bytes,
-				   .size = DRIVER_SIZE,
+				   .size = size,
 				   .desc = at,
 				   .avail = at + 0x100,
 				   .used = at + 0x200};
 	memset(d->ram.bytes + at, 0, 0x400);
-	driver_set(d, VIRTIO_MMIO_QUEUE_SEL, i);
 	assert_int_equal(driver_get(d, VIRTIO_MMIO_QUEUE_READY), 0);
-	assert_true(driver_get(d, VIRTIO_MMIO_QUEUE_NUM_MAX) >= DRIVER_SIZE);
-	driver_set(d, VIRTIO_MMIO_QUEUE_NUM, DRIVER_SIZE);
+	driver_set(d, VIRTIO_MMIO_QUEUE_NUM, size);
 	driver_set(d, VIRTIO_MMIO_QUEUE_DESC_LOW, (uint32_t)q->desc);
 	driver_set(d, VIRTIO_MMIO_QUEUE_DESC_HIGH, 0);
 	driver_set(d, VIRTIO_MMIO_QUEUE_AVAIL_LOW, (uint32_t)q->avail);

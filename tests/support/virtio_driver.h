@@ -15,7 +15,7 @@
 
 #define DRIVER_GPA   UINT64_C(0xfeb00000)
 #define DRIVER_GSI   5
-#define DRIVER_SIZE  16 /* entries of each queue */
+#define DRIVER_SIZE  16 /* entries of each queue, or as many as it has */
 #define DRIVER_RINGS 0x1000
 
 #define DRIVER_V1    (UINT64_C(1) << VIRTIO_F_VERSION_1)

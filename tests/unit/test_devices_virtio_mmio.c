@@ -246,7 +246,7 @@ static void a_driver_without_end_gets_a_bounded_turn_and_another(void **state)
 		add(0);
 	}
 	virtio_serve(&dev.v);
-	assert_int_equal(dev.served, VIRTIO_BUDGET);
+	assert_in_range(dev.served, VIRTIO_BUDGET / 2, VIRTIO_BUDGET);
 	assert_int_equal(driver_interrupts(&drv), 1);
 	while (driver_rung(&drv)) {
 		virtio_serve(&dev.v);

@@ -178,7 +178,7 @@ static uint32_t read_register(const struct virtio_mmio *v, uint64_t offset)
 	case VIRTIO_MMIO_DEVICE_FEATURES:
 		return v->offered_sel > 1 ? 0 : (uint32_t)(v->offered >> (32 * v->offered_sel));
 	case VIRTIO_MMIO_QUEUE_NUM_MAX:
-		return q ? VIRTQ_SIZE_MAX : 0;
+		return q ? q->max : 0;
 	case VIRTIO_MMIO_QUEUE_READY:
 		return q && q->ready;
 	case VIRTIO_MMIO_STATUS:
@@ -435,6 +435,9 @@ bool virtio_serve_queue(struct virtio_mmio *v, unsigned int queue, virtio_reques
 			virtq_push(q, v->chain.head, fn(v, q, &v->chain));
 			left--;
 		}
+		/* A round of broken requests costs too: a vCPU that adds them without end would
+		 * keep us here. */
+		left -= left > 0;
 		more = left == 0 || virtq_listen(q);
 	}
 	virtio_unlock(v);

@@ -29,7 +29,7 @@
  */
 void virtq_init(struct virtq *q, const struct gmem *mem)
 {
-	*q = (struct virtq){.mem = mem, .size = VIRTQ_SIZE_MAX};
+	*q = (struct virtq){.mem = mem, .max = VIRTQ_SIZE_MAX, .size = VIRTQ_SIZE_MAX};
 }
 
 /**
@@ -40,18 +40,19 @@ void virtq_init(struct virtq *q, const struct gmem *mem)
  */
 void virtq_reset(struct virtq *q)
 {
-	uint64_t bad = q->bad_chains;
+	const struct virtq before = *q;
 
-	virtq_init(q, q->mem);
-	q->bad_chains = bad;
+	virtq_init(q, before.mem);
+	q->max = q->size = before.max;
+	q->bad_chains = before.bad_chains;
 }
 
 /**
  * virtq_make_ready() - start with the size, the addresses and the features that were set
  * @q: a queue that is not ready
  *
- * Return: 0; -EINVAL for a size that is no power of two up to VIRTQ_SIZE_MAX, or an address that is
- * not aligned (2.7); -EFAULT for a part that is not RAM.
+ * Return: 0; -EINVAL for a size that is no power of two up to the queue's limit, or an address that
+ * is not aligned (2.7); -EFAULT for a part that is not RAM.
  * Context: with the device's lock.
  */
 int virtq_make_ready(struct virtq *q)
@@ -59,7 +60,7 @@ int virtq_make_ready(struct virtq *q)
 	uint64_t n = q->size;
 	uint64_t event = q->event_idx ? EVENT_BYTES : 0;
 
-	if (n == 0 || n > VIRTQ_SIZE_MAX || (n & (n - 1)) || q->desc % DESC_ALIGN ||
+	if (n == 0 || n > q->max || (n & (n - 1)) || q->desc % DESC_ALIGN ||
 	    q->avail % AVAIL_ALIGN || q->used % USED_ALIGN) {
 		return -EINVAL;
 	}

@@ -30,6 +30,7 @@
 
 struct virtq {
 	const struct gmem *mem;
+	uint16_t max; /* entries that the driver may ask for; a power of two */
 
 	/* Set by the driver through the transport, before it is made ready. */
 	uint16_t size; /* entries */
