@@ -66,12 +66,13 @@ class Stub:
             raise StubError(f"{text}: '{answer}'")
 
     def registers(self):
-        """{name: value} of those of OFFSETS."""
+        """{name: value} of those of OFFSETS; "all" is the text of all registers."""
         answer = self.ask("g")
         if answer.startswith("E"):
             raise StubError(f"registers: '{answer}'")
         data = bytes.fromhex(answer)
-        return {name: int.from_bytes(data[at:at + 8], "little") for name, at in OFFSETS.items()}
+        found = {name: int.from_bytes(data[at:at + 8], "little") for name, at in OFFSETS.items()}
+        return {**found, "all": answer}
 
     def memory(self, address, length):
         answer = self.ask(f"m{address:x},{length:x}")

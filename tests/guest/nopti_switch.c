@@ -35,6 +35,9 @@ void case_sibling_stays_isolated(void)
 	nopti_need();
 	ktap_check(pipe(to) == 0 && pipe(from) == 0, "pipe: %s", strerror(errno));
 	pid = fork();
+	/* Each closes the other's ends, so that the end of one is seen by the other. */
+	close(pid == 0 ? to[1] : to[0]);
+	close(pid == 0 ? from[0] : from[1]);
 	if (pid == 0) {
 		/* It was there before the flag was, and it is here while it is. */
 		for (int i = 0; i < 4; i++) {
