@@ -111,7 +111,7 @@ void calibration_judge(struct calibration_batch *batches, const struct calibrati
  * @ret: always set; not measured, with a reason, when fewer than CALIBRATION_CLEAN_MIN are clean
  *
  * The median of the clean batches, in ticks and, batch by batch, in the cycles of that batch's own
- * chain.
+ * chain; a batch whose chain took no time has no such ratio.
  *
  * Context: any thread.
  */
@@ -120,8 +120,7 @@ void calibration_point_make(const struct calibration_batch *batches, size_t coun
 {
 	double ticks[CALIBRATE_BATCHES_MAX], cycles[CALIBRATE_BATCHES_MAX],
 		chains[CALIBRATE_BATCHES_MAX];
-	size_t clean = 0;
-	bool has_chain = true;
+	size_t clean = 0, ratios = 0;
 
 	*ret = (struct calibration_point){.core_cycles = NAN, .ticks_per_cycle = NAN};
 	for (size_t i = 0; i < count && i < CALIBRATE_BATCHES_MAX; i++) {
@@ -137,9 +136,11 @@ void calibration_point_make(const struct calibration_batch *batches, size_t coun
 			continue;
 		}
 		ticks[clean] = difference(t[3], t[2]) / (double)operations;
-		chains[clean] = chain;
-		cycles[clean] = chain > 0 ? ticks[clean] / chain : 0;
-		has_chain &= chain > 0;
+		/* What nobody sees (a hypervisor below the host) may fall into the short loop. */
+		if (chain > 0) {
+			chains[ratios] = chain;
+			cycles[ratios++] = ticks[clean] / chain;
+		}
 		clean++;
 	}
 	if (clean < CALIBRATION_CLEAN_MIN) {
@@ -149,13 +150,13 @@ void calibration_point_make(const struct calibration_batch *batches, size_t coun
 		return;
 	}
 	stats_sort(ticks, clean);
-	stats_sort(cycles, clean);
-	stats_sort(chains, clean);
 	ret->measured = true;
 	ret->ticks = stats_median_of_sorted(ticks, clean);
-	if (has_chain) {
-		ret->core_cycles = stats_median_of_sorted(cycles, clean);
-		ret->ticks_per_cycle = stats_median_of_sorted(chains, clean);
+	if (ratios >= CALIBRATION_CLEAN_MIN) {
+		stats_sort(cycles, ratios);
+		stats_sort(chains, ratios);
+		ret->core_cycles = stats_median_of_sorted(cycles, ratios);
+		ret->ticks_per_cycle = stats_median_of_sorted(chains, ratios);
 	}
 }
 

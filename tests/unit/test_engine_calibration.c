@@ -65,6 +65,21 @@ static void too_few_clean_batches_are_no_point_and_it_says_so(void **state)
 	assert_false(p.measured);
 }
 
+static void a_batch_without_a_ratio_costs_the_others_nothing(void **state)
+{
+	struct calibration_batch b[6];
+	struct calibration_point p;
+
+	for (int i = 0; i < 6; i++) {
+		b[i] = batch(10, 0);
+	}
+	b[2].ticks[0] = b[2].ticks[1] + 5;
+	calibration_point_make(b, 6, OPS, &p);
+	assert_near(p.core_cycles, 5, 1e-9);
+	assert_near(p.ticks_per_cycle, 2, 1e-9);
+	assert_int_equal(p.dirty, 0);
+}
+
 static void a_batch_is_dirty_by_what_moved_beyond_the_calmest(void **state)
 {
 	static const struct calibration_window w[] = {
@@ -313,6 +328,7 @@ int main(void)
 		cmocka_unit_test(a_point_is_the_median_of_its_clean_batches),
 		cmocka_unit_test(a_large_value_of_a_clean_batch_is_kept),
 		cmocka_unit_test(too_few_clean_batches_are_no_point_and_it_says_so),
+		cmocka_unit_test(a_batch_without_a_ratio_costs_the_others_nothing),
 		cmocka_unit_test(a_batch_is_dirty_by_what_moved_beyond_the_calmest),
 		cmocka_unit_test(counters_that_a_host_lacks_make_nothing_dirty),
 		cmocka_unit_test(an_empty_loop_that_took_longer_makes_a_small_negative_number),
