@@ -28,9 +28,9 @@ FOLDER = "tests"  # in the guest, at its root
 WRONG = re.compile(
     r"Oops|BUG:|WARNING:|Kernel panic|general protection|stack-protector|unable to handle|"
     r"possible recursive locking|possible circular locking|inconsistent lock state|"
-    r"suspicious RCU|KASAN|UBSAN|rcu_\w+ detected stalls|soft lockup|hard LOCKUP|"
-    r"bad pmd|bad pte|Bad page|scheduling while atomic|sleeping function|refcount_t|"
-    r"user-table|PANIC:|double fault", re.I)
+    r"suspicious RCU|UBSAN:|rcu_\w+ detected (?:expedited )?stalls|self-detected stall|soft lockup|"
+    r"LOCKUP|bad p[gum4t]d|bad pte|Bad (?:page|rss)|scheduling while atomic|sleeping function|"
+    r"refcount_t|PANIC:|double fault")
 
 
 def newc(files):

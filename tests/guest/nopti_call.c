@@ -76,6 +76,19 @@ void case_eperm_without_rawio(void)
 	expect_set(NOPTI_SET_ON, -EPERM);
 	expect_set(NOPTI_SET_EXEC, -EPERM);
 	ktap_check(nopti_bits() == 0, "bits are 0x%lx after EPERM", nopti_bits());
+	expect_set(NOPTI_SET_OFF, 0);
+}
+
+void case_clear_without_rawio(void)
+{
+	nopti_need();
+	nopti_on();
+	guest_drop_rawio();
+	/* What it has, it keeps; and giving it up needs no right. */
+	expect_set(NOPTI_SET_EXEC, -EPERM);
+	ktap_check(nopti_bits() == NOPTI_GET_ON, "bits are 0x%lx after EPERM", nopti_bits());
+	nopti_off();
+	expect_set(NOPTI_SET_ON, -EPERM);
 }
 
 static sem_t may_end;
@@ -99,6 +112,13 @@ void case_ebusy_with_a_thread(void)
 	pthread_join(thread, NULL);
 	on_after_exit();
 	ktap_check(nopti_bits() == NOPTI_GET_ON, "bits are 0x%lx after setting", nopti_bits());
+
+	/* And as little can it be cleared. */
+	ktap_check(pthread_create(&thread, NULL, wait_for_end, NULL) == 0, "pthread_create");
+	expect_set(NOPTI_SET_OFF, -EBUSY);
+	ktap_check(nopti_bits() == NOPTI_GET_ON, "bits are 0x%lx after EBUSY", nopti_bits());
+	sem_post(&may_end);
+	pthread_join(thread, NULL);
 }
 
 static int wait_for_end_process(void *arg)

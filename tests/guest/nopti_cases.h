@@ -7,6 +7,7 @@
 void case_answer_of_this_kernel(void);
 void case_set_get_clear(void);
 void case_eperm_without_rawio(void);
+void case_clear_without_rawio(void);
 void case_ebusy_with_a_thread(void);
 void case_ebusy_with_a_shared_mm(void);
 void case_einval(void);

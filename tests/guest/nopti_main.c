@@ -13,6 +13,7 @@ static const struct ktap_case cases[] = {
 	{"the prctl answers as this kernel should", case_answer_of_this_kernel},
 	{"set, get and clear", case_set_get_clear},
 	{"EPERM without CAP_SYS_RAWIO", case_eperm_without_rawio},
+	{"clearing needs no capability", case_clear_without_rawio},
 	{"EBUSY with a thread", case_ebusy_with_a_thread},
 	{"EBUSY with a process in the same address space", case_ebusy_with_a_shared_mm},
 	{"EINVAL for other values", case_einval},

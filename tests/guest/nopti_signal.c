@@ -43,6 +43,9 @@
 #define NMIS_ACROSS   60
 #define EVENTS_MIN    20
 
+/* PTRACE_ARCH_PRCTL, which the C library's header has not. */
+#define TRACE_ARCH_PRCTL ((enum __ptrace_request)30)
+
 /* Run something unflagged, and again with the flag where there is one. */
 static void both_ways(void (*fn)(void))
 {
@@ -245,6 +248,12 @@ static void trace(bool flagged)
 	ktap_check(ptrace(PTRACE_POKEDATA, pid, &traced_word, 42L) == 0, "PTRACE_POKEDATA");
 	ktap_check(process_vm_readv(pid, &ours, 1, &theirs, 1, 0) == sizeof(word) && word == 42,
 		   "process_vm_readv");
+	if (nopti_expected == NOPTI_ON) {
+		/* Not somebody else's to change, whatever they may do to this task otherwise. */
+		ktap_check(ptrace(TRACE_ARCH_PRCTL, pid, (long)!flagged, NOPTI_ARCH_SET) == -1 &&
+				   errno == EINVAL,
+			   "the debugger's ARCH_SET_NOPTI: %s", strerror(errno));
+	}
 	word = 4711;
 	ktap_check(process_vm_writev(pid, &ours, 1, &theirs, 1, 0) == sizeof(word),
 		   "process_vm_writev");

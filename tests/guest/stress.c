@@ -32,8 +32,10 @@
 
 static unsigned int seconds, first_seed;
 
-/* Shared with all workers: how often each thing was done, unflagged and flagged. */
+/* Shared with all workers: how often each thing was done, unflagged and flagged; the number begun.
+ */
 static atomic_ulong (*done)[2];
+static atomic_ulong *begun;
 static long long end_ms;
 
 static void user_work(void)
@@ -272,8 +274,11 @@ static const struct {
 /* One thing in a child, so that whatever it leaves behind is gone after it. */
 static void one_thing(unsigned int *seed)
 {
-	size_t which = (size_t)rand_r(seed) % THINGS;
-	bool flagged = nopti_expected == NOPTI_ON && rand_r(seed) % 2;
+	/* Everything once in both ways, and from then on at random. */
+	unsigned long n = atomic_fetch_add(begun, 1);
+	size_t which = (n < 2 * THINGS ? n : (unsigned long)rand_r(seed)) % THINGS;
+	bool flagged = nopti_expected == NOPTI_ON &&
+		       (n < 2 * THINGS ? n / THINGS : (unsigned long)rand_r(seed) % 2);
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -301,7 +306,7 @@ static void case_stress(void)
 		if (pid[i] == 0) {
 			unsigned int seed = first_seed + (unsigned int)i;
 
-			while (guest_now_ms() < end_ms) {
+			while (guest_now_ms() < end_ms || atomic_load(begun) < 2 * THINGS) {
 				one_thing(&seed);
 				seed += 1000; /* the child's draws are its own */
 			}
@@ -333,10 +338,11 @@ int main(int argc, char **argv)
 	seconds = (unsigned int)strtoul(argv[2], NULL, 10);
 	first_seed = (unsigned int)strtoul(argv[3], NULL, 10);
 	c.limit_s = seconds + END_MARGIN_S;
-	done = mmap(NULL, sizeof(*done) * THINGS, PROT_READ | PROT_WRITE,
+	done = mmap(NULL, sizeof(*done) * THINGS + sizeof(*begun), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (done == MAP_FAILED) {
 		return KTAP_FAIL;
 	}
+	begun = (atomic_ulong *)(done + THINGS);
 	return ktap_run(&c, 1);
 }

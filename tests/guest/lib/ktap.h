@@ -20,7 +20,7 @@ enum ktap_status {
  * struct ktap_case - one test
  * @name: a few words, without '#' and newlines
  * @run: returns when the test has passed; else ends by ktap_check() or ktap_skip()
- * @limit_s: seconds after which it hangs; 0 is KTAP_LIMIT_S
+ * @limit_s: seconds after which it hangs, times KTAP_PATIENCE of the environment; 0 is KTAP_LIMIT_S
  */
 struct ktap_case {
 	const char *name;
