@@ -252,3 +252,10 @@ def test_without_isolation_nobody_touches_cr3(image):
         for row in each(found, phase):
             assert (row.writes, row.reads, row.tables) == (0, 0, (False,))
         expect_one_table(tables[phase])
+
+
+@pytest.mark.parametrize("image", with_nopti())
+def test_without_isolation_the_option_costs_no_instruction(image):
+    with_it, without = trips(image, "pti=off")[0], trips("base", "pti=off")[0]
+    for way in ("syscall", "int80"):
+        assert with_it["unflagged", way] == without["unflagged", way]
