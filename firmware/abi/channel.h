@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest-to-host byte stream: frames over the second serial line (0x2f8, IRQ 3, raw), or over
- * a virtio-serial port of the name below. Little-endian. A frame is
+ * From the guest to its host: four streams of bytes. Where there are virtio-console ports of their
+ * names each has its own, as it is. Else they share one way, a virtio-serial port of the name
+ * "ringside" or the second serial line (0x2f8, IRQ 3, raw), in frames. Little-endian. A frame is
  *
  *	0  u8[2] 'R' 0xb5
  *	2  u8    stream, one of CHANNEL_STREAM_*
@@ -17,6 +18,11 @@
 #define ABI_CHANNEL_H
 
 #define CHANNEL_PORT_NAME      "ringside"
+#define CHANNEL_PORT_CONSOLE   "ringside.console" /* hvc0, where the kernel was told of it */
+#define CHANNEL_PORT_RESULTS   "ringside.results"
+#define CHANNEL_PORT_STDOUT    "ringside.stdout"
+#define CHANNEL_PORT_STDERR    "ringside.stderr"
+#define CHANNEL_PORT_LOG       "ringside.control"
 #define CHANNEL_SERIAL_INDEX   1 /* ttyS1 */
 
 #define CHANNEL_MAGIC_0        'R'

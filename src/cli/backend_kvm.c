@@ -29,17 +29,19 @@ static struct backend_kvm *to_kvm(struct backend *b)
 	return (struct backend_kvm *)b;
 }
 
-static enum machine_line line_of(enum backend_stream stream)
-{
-	return stream == BACKEND_CONSOLE ? MACHINE_COM1 : MACHINE_COM2;
-}
+/* Where the bytes of each line belong. */
+static const enum backend_stream streams[MACHINE_LINES] = {
+	[MACHINE_COM1] = BACKEND_CONSOLE,  [MACHINE_COM2] = BACKEND_CHANNEL,
+	[MACHINE_HVC0] = BACKEND_CONSOLE,  [MACHINE_RESULTS] = BACKEND_RESULTS,
+	[MACHINE_STDOUT] = BACKEND_STDOUT, [MACHINE_STDERR] = BACKEND_STDERR,
+	[MACHINE_CONTROL] = BACKEND_LOG,
+};
 
 static void on_output(void *ctx, enum machine_line line, const void *data, size_t bytes)
 {
 	struct backend_kvm *k = ctx;
 
-	k->events->output(k->ctx, line == MACHINE_COM1 ? BACKEND_CONSOLE : BACKEND_CHANNEL, data,
-			  bytes);
+	k->events->output(k->ctx, streams[line], data, bytes);
 }
 
 static void on_input_room(void *ctx, enum machine_line line)
@@ -123,12 +125,18 @@ static int kvm_start(struct backend *b, struct evloop *loop, const struct backen
 
 static size_t kvm_write_console(struct backend *b, const void *data, size_t len)
 {
-	return machine_input(to_kvm(b)->machine, MACHINE_COM1, data, len);
+	struct machine *m = to_kvm(b)->machine;
+
+	return machine_input(m, machine_console(m), data, len);
 }
 
 static void kvm_pause(struct backend *b, enum backend_stream stream, bool on)
 {
-	machine_pause_output(to_kvm(b)->machine, line_of(stream), on);
+	for (enum machine_line line = 0; line < MACHINE_LINES; line++) {
+		if (streams[line] == stream) {
+			machine_pause_output(to_kvm(b)->machine, line, on);
+		}
+	}
 }
 
 static void kvm_halt(struct backend *b)
@@ -358,6 +366,7 @@ int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, s
 		.disks = disks,
 		.disk_count = cfg->disk_count,
 		.rng = cfg->rng,
+		.channel = cfg->channel,
 		.time_exits = true,
 	};
 	struct backend_kvm *k = calloc(1, sizeof(*k));

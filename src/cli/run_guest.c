@@ -246,6 +246,17 @@ static uint64_t software_cpu_tsc_khz(bool icount)
 	return ticks * 1000000 / ns;
 }
 
+/* Who asks for the virtio console means it in place of the serial one: both come out together. */
+static bool wants_hvc(const struct run_options *o)
+{
+	for (size_t i = 0; i < o->append.count; i++) {
+		if (strstr(o->append.items[i], "console=hvc")) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /**
  * run_guest_append() - the kernel's command line: ours, then the user's
  * @o: parsed options
@@ -270,7 +281,8 @@ int run_guest_append(const struct run_options *o, const char *kernel_path, bool 
 	 * A panic resets at once, and a reset goes the shortest way: by the keyboard controller,
 	 * which QEMU's microvm does not have.
 	 */
-	fprintf(f, "console=ttyS0 panic=-1 reboot=%s random.trust_cpu=on", qemu ? "t" : "k");
+	fprintf(f, "%spanic=-1 reboot=%s random.trust_cpu=on",
+		!qemu && wants_hvc(o) ? "" : "console=ttyS0 ", qemu ? "t" : "k");
 	/* Nothing to look for: no keyboard, and no serial lines but the two. */
 	fputs(" i8042.noaux i8042.nokbd 8250.nr_uarts=2", f);
 	if (run_options_has_job(o)) {

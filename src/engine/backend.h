@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/channel.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/evloop.h"
@@ -21,8 +22,14 @@
 struct backend;
 
 enum backend_stream {
-	BACKEND_CONSOLE, /* the first serial line */
+	BACKEND_CONSOLE, /* the kernel's console */
 	BACKEND_CHANNEL, /* frames of abi/channel.h */
+	/* From here on one of the channel's streams each, as it is: BACKEND_CHANNEL + its number.
+	 */
+	BACKEND_RESULTS = BACKEND_CHANNEL + CHANNEL_STREAM_RESULTS,
+	BACKEND_STDOUT = BACKEND_CHANNEL + CHANNEL_STREAM_STDOUT,
+	BACKEND_STDERR = BACKEND_CHANNEL + CHANNEL_STREAM_STDERR,
+	BACKEND_LOG = BACKEND_CHANNEL + CHANNEL_STREAM_LOG,
 	BACKEND_STREAM_COUNT,
 };
 
@@ -54,7 +61,7 @@ struct backend_ops {
 	/* Hand input to the guest's serial line. Returns how many bytes were taken. */
 	size_t (*write_console)(struct backend *b, const void *data, size_t len);
 	/* Stop or resume reading a stream, so that the guest waits instead of our memory growing.
-	 */
+	 * A stream that the backend does not have needs nothing. */
 	void (*pause)(struct backend *b, enum backend_stream stream, bool on);
 	/* The end of events, in all cases: freeze the machine where it is if it still runs, bounded
 	 * in time. Output that is on its way may still come during the call; "stopped" does not. */

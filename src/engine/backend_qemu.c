@@ -29,6 +29,8 @@
 #define LOW_MEMORY_END    UINT64_C(0xc0000000)
 #define HIGH_MEMORY_START UINT64_C(0x100000000)
 
+#define QEMU_STREAMS      (BACKEND_CHANNEL + 1) /* the channel's are not apart */
+
 /* One of the two byte streams, our end of a socket pair. */
 struct stream {
 	int fd;
@@ -44,7 +46,7 @@ struct backend_qemu {
 	void *ctx;
 
 	struct qemu_fds theirs; /* closed once QEMU runs, but for the memory */
-	struct stream streams[BACKEND_STREAM_COUNT];
+	struct stream streams[QEMU_STREAMS];
 	bool console_blocked; /* a write was cut short: told when there is room */
 	int qmp_fd;
 	struct qmp qmp;
@@ -95,7 +97,7 @@ static void tell_end_when_drained(struct backend_qemu *q)
 	if (!q->ended || q->told) {
 		return;
 	}
-	for (size_t i = 0; i < BACKEND_STREAM_COUNT; i++) {
+	for (size_t i = 0; i < QEMU_STREAMS; i++) {
 		if (q->streams[i].fd >= 0 && !q->streams[i].ended) {
 			return;
 		}
@@ -131,7 +133,7 @@ static void stream_read(struct backend_qemu *q, struct stream *s)
 
 static void drain_after_end(struct backend_qemu *q)
 {
-	for (size_t i = 0; i < BACKEND_STREAM_COUNT; i++) {
+	for (size_t i = 0; i < QEMU_STREAMS; i++) {
 		struct stream *s = &q->streams[i];
 
 		while (s->fd >= 0 && !s->ended && !s->paused) {
@@ -289,7 +291,7 @@ static int watch(struct backend_qemu *q, struct err *e)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < BACKEND_STREAM_COUNT; i++) {
+	for (size_t i = 0; r == 0 && i < QEMU_STREAMS; i++) {
 		struct stream *s = &q->streams[i];
 
 		if (s->fd >= 0) {
@@ -349,9 +351,9 @@ static size_t qemu_write_console(struct backend *b, const void *data, size_t len
 static void qemu_pause(struct backend *b, enum backend_stream stream, bool on)
 {
 	struct backend_qemu *q = to_qemu(b);
-	struct stream *s = &q->streams[stream];
+	struct stream *s = stream < QEMU_STREAMS ? &q->streams[stream] : NULL;
 
-	if (s->fd < 0 || s->ended || s->paused == on) {
+	if (!s || s->fd < 0 || s->ended || s->paused == on) {
 		return;
 	}
 	s->paused = on;
@@ -482,7 +484,7 @@ static void qemu_destroy(struct backend *b)
 	struct backend_qemu *q = to_qemu(b);
 
 	unwatch(q);
-	for (size_t i = 0; i < BACKEND_STREAM_COUNT; i++) {
+	for (size_t i = 0; i < QEMU_STREAMS; i++) {
 		close_fd(&q->streams[i].fd);
 	}
 	qemu_process_fini(&q->process);

@@ -128,6 +128,21 @@ static void set_paused(struct session *s, enum backend_stream stream, bool on)
 	}
 }
 
+static void set_pauses(struct session *s)
+{
+	static const enum backend_stream own[] = {BACKEND_STDOUT, BACKEND_STDERR, BACKEND_CONSOLE};
+
+	for (size_t i = 0; i < SINK_COUNT; i++) {
+		if (sink_is_full(&s->sinks[i])) {
+			set_paused(s, own[i], true);
+		} else if (sink_may_go_on(&s->sinks[i])) {
+			set_paused(s, own[i], false);
+		}
+	}
+	/* Frames wait for the slower of the two. */
+	set_paused(s, BACKEND_CHANNEL, s->paused[BACKEND_STDOUT] || s->paused[BACKEND_STDERR]);
+}
+
 static void on_sink_changed(void *ctx, struct sink *sink)
 {
 	struct session *s = ctx;
@@ -136,12 +151,8 @@ static void on_sink_changed(void *ctx, struct sink *sink)
 		output_failed(s, sink, sink->error);
 	} else if (s->ending) {
 		stop_when_flushed(s);
-	} else if (sink == &s->sinks[SINK_CONSOLE]) {
-		set_paused(s, BACKEND_CONSOLE, !sink_may_go_on(sink));
 	} else {
-		set_paused(s, BACKEND_CHANNEL,
-			   !sink_may_go_on(&s->sinks[SINK_STDOUT]) ||
-				   !sink_may_go_on(&s->sinks[SINK_STDERR]));
+		set_pauses(s);
 	}
 }
 
@@ -151,10 +162,8 @@ static void output(struct session *s, struct sink *sink, const void *data, size_
 
 	if (r < 0) {
 		output_failed(s, sink, r);
-	} else if (sink_is_full(sink)) {
-		set_paused(s, sink == &s->sinks[SINK_CONSOLE] ? BACKEND_CONSOLE : BACKEND_CHANNEL,
-			   true);
 	}
+	set_pauses(s);
 }
 
 /* What the guest says. */
@@ -274,8 +283,10 @@ static void on_output(void *ctx, enum backend_stream stream, const void *data, s
 	}
 	if (stream == BACKEND_CONSOLE) {
 		take_console(s, data, len);
-	} else {
+	} else if (stream == BACKEND_CHANNEL) {
 		channel_parser_feed(&s->channel, data, len);
+	} else {
+		on_frame(s, (uint8_t)(stream - BACKEND_CHANNEL), data, len);
 	}
 }
 

@@ -363,7 +363,7 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 static void destroy_devices(struct machine *m)
 {
 	virtio_slots_destroy(m);
-	for (unsigned int i = 0; i < MACHINE_LINES; i++) {
+	for (unsigned int i = 0; i < MACHINE_SERIAL_LINES; i++) {
 		if (m->lines[i].ready) {
 			serial_fini(&m->lines[i].serial);
 			txring_fini(&m->lines[i].tx);

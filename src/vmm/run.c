@@ -21,8 +21,6 @@
  */
 #define OUTPUT_PERIOD_NS (2 * NS_PER_MSEC)
 
-static void check_stopped(struct machine *m);
-
 /**
  * machine_notify() - wake the owner
  * @m: a machine
@@ -136,7 +134,7 @@ static void on_output(void *ctx, int fd, uint32_t events)
 	txring_clear_fd(&line->tx);
 	deliver_output(line);
 	watch_line(line, true);
-	check_stopped(line->m);
+	machine_check_stopped(line->m);
 }
 
 static void on_output_period(void *ctx)
@@ -151,7 +149,7 @@ static void on_output_period(void *ctx)
 		txring_clear_fd(&line->tx);
 		deliver_output(line);
 	}
-	check_stopped(line->m);
+	machine_check_stopped(line->m);
 }
 
 static void on_room(void *ctx, int fd, uint32_t events)
@@ -176,8 +174,14 @@ static void join_all(struct machine *m)
 	m->started = false;
 }
 
-/* Tell the end, once, when all threads have left and all output is delivered. */
-static void check_stopped(struct machine *m)
+/**
+ * machine_check_stopped() - tell the end, once, when all threads have left and all output is
+ * delivered
+ * @m: a machine that was started
+ *
+ * Context: the owner, after anything that may have been the last to wait for.
+ */
+void machine_check_stopped(struct machine *m)
 {
 	const uint8_t *data;
 
@@ -188,13 +192,16 @@ static void check_stopped(struct machine *m)
 		join_all(m);
 	}
 	deliver_marks(m);
-	for (unsigned int i = 0; i < MACHINE_LINES; i++) {
+	for (unsigned int i = 0; i < MACHINE_SERIAL_LINES; i++) {
 		if (!m->lines[i].paused && !deliver_output(&m->lines[i])) {
 			return; /* more than a slice: the descriptor leads back here */
 		}
 		if (txring_peek(&m->lines[i].tx, &data) > 0) {
 			return; /* paused: going on leads back here */
 		}
+	}
+	if (!ports_deliver(m)) {
+		return; /* the doorbell leads back here */
 	}
 	/* One of those events may have been answered by machine_halt(). */
 	if (m->halted) {
@@ -211,14 +218,14 @@ static void on_event(void *ctx, int fd, uint32_t events)
 
 	(void)!eventfd_read(fd, &count);
 	deliver_marks(m);
-	check_stopped(m);
+	machine_check_stopped(m);
 }
 
 static int register_sources(struct machine *m, struct err *e)
 {
 	int r = evloop_add_fd(m->loop, m->event_fd, EPOLLIN, on_event, m, &m->event_source);
 
-	for (unsigned int i = 0; i < MACHINE_LINES && r == 0; i++) {
+	for (unsigned int i = 0; i < MACHINE_SERIAL_LINES && r == 0; i++) {
 		struct serial_line *line = &m->lines[i];
 
 		r = evloop_add_fd(m->loop, txring_fd(&line->tx), EPOLLIN, on_output, line,
@@ -242,7 +249,7 @@ static void remove_sources(struct machine *m)
 	virtio_slots_unwatch(m);
 	evloop_remove(m->event_source);
 	m->event_source = NULL;
-	for (unsigned int i = 0; i < MACHINE_LINES; i++) {
+	for (unsigned int i = 0; i < MACHINE_SERIAL_LINES; i++) {
 		evloop_remove(m->lines[i].tx_source);
 		evloop_remove(m->lines[i].tx_timer);
 		evloop_remove(m->lines[i].room_source);
@@ -316,7 +323,7 @@ void machine_halt(struct machine *m)
 	m->halted = true;
 	if (m->started) {
 		/* A vCPU that waits for room in a ring hears no signal. */
-		for (unsigned int i = 0; i < MACHINE_LINES; i++) {
+		for (unsigned int i = 0; i < MACHINE_SERIAL_LINES; i++) {
 			txring_abort(&m->lines[i].tx);
 		}
 		for (unsigned int i = 0; i < m->vcpu_count; i++) {
@@ -326,10 +333,11 @@ void machine_halt(struct machine *m)
 	}
 	if (m->events && !m->stopped_told) {
 		deliver_marks(m);
-		for (unsigned int i = 0; i < MACHINE_LINES; i++) {
+		for (unsigned int i = 0; i < MACHINE_SERIAL_LINES; i++) {
 			while (!m->lines[i].paused && !deliver_output(&m->lines[i])) {
 			}
 		}
+		ports_deliver_all(m);
 	}
 }
 
@@ -342,8 +350,11 @@ void machine_halt(struct machine *m)
 void machine_run_fini(struct machine *m)
 {
 	m->events = m->started ? m->events : NULL;
-	for (unsigned int i = 0; i < MACHINE_LINES; i++) {
+	for (unsigned int i = 0; i < MACHINE_SERIAL_LINES; i++) {
 		m->lines[i].paused = true; /* nobody wants to hear of it any more */
+	}
+	for (unsigned int i = MACHINE_HVC0; i < MACHINE_LINES; i++) {
+		ports_pause(m, i, true);
 	}
 	machine_halt(m);
 	remove_sources(m);
@@ -352,7 +363,7 @@ void machine_run_fini(struct machine *m)
 /**
  * machine_input() - hand bytes to the guest
  * @m: a machine
- * @line: on which serial line
+ * @line: on which line
  * @data: the bytes
  * @bytes: how many
  *
@@ -361,8 +372,12 @@ void machine_run_fini(struct machine *m)
  */
 size_t machine_input(struct machine *m, enum machine_line line, const void *data, size_t bytes)
 {
-	size_t taken = serial_rx(&m->lines[line].serial, data, bytes);
+	size_t taken;
 
+	if (line >= MACHINE_SERIAL_LINES) {
+		return ports_input(m, line, data, bytes);
+	}
+	taken = serial_rx(&m->lines[line].serial, data, bytes);
 	m->lines[line].starving = taken < bytes;
 	return taken;
 }
@@ -370,13 +385,17 @@ size_t machine_input(struct machine *m, enum machine_line line, const void *data
 /**
  * machine_pause_output() - stop or go on delivering what the guest writes
  * @m: a started machine
- * @line: on which serial line
+ * @line: on which line
  * @on: stop; the guest waits once the line's ring is full
  *
  * Context: the owner.
  */
 void machine_pause_output(struct machine *m, enum machine_line line, bool on)
 {
+	if (line >= MACHINE_SERIAL_LINES) {
+		ports_pause(m, line, on);
+		return;
+	}
 	m->lines[line].paused = on;
 	if (!on) {
 		/* By the loop, not from here: the caller may be inside an event. */

@@ -24,7 +24,7 @@ static uint64_t slot_gpa(unsigned int i)
 
 static unsigned int slots_of(const struct machine_config *cfg)
 {
-	return cfg->rng + (unsigned int)cfg->disk_count;
+	return cfg->rng + ports_wanted(cfg) + (unsigned int)cfg->disk_count;
 }
 
 /**
@@ -109,15 +109,12 @@ static struct virtio_place next_place(struct machine *m)
 }
 
 /* The device is whole: it counts from here, and is put on the bus. */
-static int add_slot(struct machine *m, struct virtio_mmio *device,
-		    void (*fini)(struct virtio_slot *slot), struct disk *disk)
+static int add_slot(struct machine *m, const struct virtio_slot *slot)
 {
-	struct virtio_slot *slot = &m->virtio.slots[m->virtio.count];
 	uint64_t gpa = slot_gpa(m->virtio.count);
 
-	*slot = (struct virtio_slot){.device = device, .fini = fini, .disk = disk};
-	m->virtio.count++;
-	return bus_add(&m->mmio, gpa, VIRTIO_MMIO_BYTES, &device->dev, 0);
+	m->virtio.slots[m->virtio.count++] = *slot;
+	return bus_add(&m->mmio, gpa, VIRTIO_MMIO_BYTES, &slot->device->dev, 0);
 }
 
 static void fini_rng(struct virtio_slot *slot)
@@ -136,7 +133,16 @@ static int make_rng(struct machine *m, struct err *e)
 		free(rng);
 		return err_errno(e, r, "cannot make the entropy device");
 	}
-	return add_slot(m, &rng->v, fini_rng, NULL);
+	return add_slot(m, &(struct virtio_slot){.device = &rng->v, .fini = fini_rng});
+}
+
+static int make_ports(struct machine *m, const struct machine_config *cfg, struct err *e)
+{
+	const struct virtio_place place = next_place(m);
+	struct virtio_slot slot;
+	int r = ports_make(m, cfg, &place, &slot);
+
+	return r < 0 ? err_errno(e, r, "cannot make the console device") : add_slot(m, &slot);
 }
 
 static void fini_blk(struct virtio_slot *slot)
@@ -187,7 +193,8 @@ static int make_blk(struct machine *m, const struct machine_disk *cfg, unsigned 
 		free(blk);
 		return err_errno(e, r, "disk %s: cannot make the device", cfg->path);
 	}
-	return add_slot(m, &blk->v, fini_blk, disk);
+	return add_slot(m,
+			&(struct virtio_slot){.device = &blk->v, .fini = fini_blk, .disk = disk});
 }
 
 /**
@@ -205,6 +212,9 @@ int virtio_slots_make(struct machine *m, const struct machine_config *cfg, struc
 
 	if (cfg->rng) {
 		r = make_rng(m, e);
+	}
+	if (r == 0 && ports_wanted(cfg)) {
+		r = make_ports(m, cfg, e);
 	}
 	for (unsigned int i = 0; i < cfg->disk_count && r == 0; i++) {
 		r = make_blk(m, &cfg->disks[i], i, e);
@@ -225,6 +235,7 @@ void virtio_slots_destroy(struct machine *m)
 
 		slot->fini(slot);
 	}
+	m->virtio.console = NULL;
 }
 
 static void on_doorbell(void *ctx, int fd, uint32_t events)
@@ -232,6 +243,7 @@ static void on_doorbell(void *ctx, int fd, uint32_t events)
 	struct virtio_slot *slot = ctx;
 
 	virtio_serve(slot->device);
+	machine_check_stopped(slot->m);
 }
 
 /**
@@ -248,6 +260,7 @@ int virtio_slots_watch(struct machine *m)
 	for (unsigned int i = 0; i < m->virtio.count && r == 0; i++) {
 		struct virtio_slot *slot = &m->virtio.slots[i];
 
+		slot->m = m;
 		r = evloop_add_fd(m->loop, virtio_doorbell_fd(slot->device), EPOLLIN, on_doorbell,
 				  slot, &slot->source);
 	}

@@ -2,7 +2,8 @@
 /*
  * The machine's virtio devices: which there are, where they stand, how the kernel is told, and who
  * serves them. They stand in a row of pages below the I/O APIC, each with a line of its own, in
- * this order: entropy, disks as they were given. A machine that was asked for none has none.
+ * this order: entropy, console, disks as they were given. A machine that was asked for none has
+ * none.
  */
 #ifndef VMM_VIRTIO_H
 #define VMM_VIRTIO_H
@@ -11,12 +12,15 @@
 #include "vmm/vmm.h"
 
 struct virtio_mmio;
+struct virtio_console;
+struct virtio_place;
 struct disk;
 
 #define VIRTIO_GPA       UINT64_C(0xfeb00000)
-#define VIRTIO_SLOTS_MAX (MACHINE_DISKS_MAX + 1)
+#define VIRTIO_SLOTS_MAX (MACHINE_DISKS_MAX + 2)
 
 struct virtio_slot {
+	struct machine *m;
 	struct virtio_mmio *device; /* owned, freed by fini */
 	void (*fini)(struct virtio_slot *slot);
 	struct disk *disk; /* owned, of a block device */
@@ -26,7 +30,11 @@ struct virtio_slot {
 struct virtio_slots {
 	struct virtio_slot slots[VIRTIO_SLOTS_MAX];
 	unsigned int count;
+	struct virtio_console *console; /* one of them, or NULL */
+	bool hvc_is_console;            /* what is typed goes there */
 };
+
+/* virtio.c */
 
 int virtio_slots_cmdline(const struct machine_config *cfg, char **ret) __must_check;
 int virtio_slots_make(struct machine *m, const struct machine_config *cfg,
@@ -34,5 +42,14 @@ int virtio_slots_make(struct machine *m, const struct machine_config *cfg,
 void virtio_slots_destroy(struct machine *m);
 int virtio_slots_watch(struct machine *m) __must_check;
 void virtio_slots_unwatch(struct machine *m);
+
+/* ports.c: the console among them */
+bool ports_wanted(const struct machine_config *cfg);
+int ports_make(struct machine *m, const struct machine_config *cfg,
+	       const struct virtio_place *place, struct virtio_slot *ret) __must_check;
+size_t ports_input(struct machine *m, enum machine_line line, const void *data, size_t bytes);
+void ports_pause(struct machine *m, enum machine_line line, bool on);
+bool ports_deliver(struct machine *m);
+void ports_deliver_all(struct machine *m);
 
 #endif

@@ -66,7 +66,8 @@ struct machine_config {
 	enum machine_entry entry;
 	const struct machine_disk *disks;
 	size_t disk_count;
-	bool rng;        /* an entropy device */
+	bool rng;     /* an entropy device */
+	bool channel; /* virtio ports for the streams of the agent; hvc0 is by the command line */
 	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
 
 	/* NULL: the real ones. */
@@ -74,7 +75,18 @@ struct machine_config {
 	const char *kvm_path;
 };
 
-enum machine_line { MACHINE_COM1, MACHINE_COM2, MACHINE_LINES };
+/* The serial lines, and the ports of the virtio console in the order of abi/channel.h's streams. */
+enum machine_line {
+	MACHINE_COM1,
+	MACHINE_COM2,
+	MACHINE_SERIAL_LINES,
+	MACHINE_HVC0 = MACHINE_SERIAL_LINES,
+	MACHINE_RESULTS,
+	MACHINE_STDOUT,
+	MACHINE_STDERR,
+	MACHINE_CONTROL,
+	MACHINE_LINES,
+};
 
 /* Where the guest was when it wrote a byte to the mark port, or the boot timer. */
 struct machine_mark {
@@ -150,6 +162,7 @@ int machine_start(struct machine *m, struct evloop *loop, const struct machine_c
 		  void *ctx, struct err *e) __must_check;
 void machine_halt(struct machine *m);
 
+enum machine_line machine_console(const struct machine *m);
 size_t machine_input(struct machine *m, enum machine_line line, const void *data, size_t bytes);
 void machine_pause_output(struct machine *m, enum machine_line line, bool on);
 enum machine_liveness machine_liveness(struct machine *m);

@@ -88,7 +88,7 @@ struct machine {
 	struct rtc rtc;
 	struct guestport exit_port, mark_port, boot_timer;
 	bool devices_ready; /* i8042 and rtc are initialised */
-	struct serial_line lines[MACHINE_LINES];
+	struct serial_line lines[MACHINE_SERIAL_LINES];
 	struct virtio_slots virtio;
 
 	struct vcpu *vcpus; /* array of vcpu_count */
@@ -152,7 +152,7 @@ void machine_finish(struct machine *m, unsigned int vcpu, enum machine_end end, 
 		    const char *text);
 unsigned int machine_current_vcpu(const struct machine *m);
 void machine_notify(struct machine *m);
-void machine_stop_vcpus(struct machine *m);
+void machine_check_stopped(struct machine *m);
 void machine_run_fini(struct machine *m);
 
 #endif

@@ -262,6 +262,26 @@ static void a_commands_output_and_status_are_passed_on(void **state)
 	assert_null(record.console_tail);
 }
 
+static void streams_that_come_apart_need_no_frames(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, SAY, BACKEND_RESULTS, "{\"type\":\"agent\",\"uname\":\"6.12\","},
+		{1 * MS, SAY, BACKEND_STDOUT, "out\n"},
+		{1 * MS, SAY, BACKEND_RESULTS, "\"calltime\":null}\n" EXIT},
+		{1 * MS, SAY, BACKEND_LOG, "a line of the agent\n"},
+		{1 * MS, SAY, BACKEND_STDOUT, "more\n"},
+		{1 * MS, STOP, .reason = STOP_EXIT_PORT},
+	};
+	char buf[16] = "";
+
+	RUN(steps);
+	assert_int_equal(outcome.status, 7);
+	assert_int_equal(read(out_pipe[0], buf, sizeof(buf)), 9);
+	assert_string_equal(buf, "out\nmore\n");
+	assert_int_equal(json_array_size(record.guest), 2);
+	assert_string_equal(record.kernel_version, "6.12");
+}
+
 static void a_results_line_may_be_split_over_frames(void **state)
 {
 	static const struct step steps[] = {
@@ -456,6 +476,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_commands_output_and_status_are_passed_on),
+		TEST(streams_that_come_apart_need_no_frames),
 		TEST(a_results_line_may_be_split_over_frames),
 		TEST(a_panic_is_told_within_100_ms_of_its_last_line),
 		TEST(the_line_that_ends_a_panic_is_not_waited_behind),

@@ -31,6 +31,7 @@ static void every_step_may_fail_and_nothing_is_left(void **state)
 	cfg.disks = &disk;
 	cfg.disk_count = 1;
 	cfg.rng = true;
+	cfg.channel = true;
 	vmm_build(&cfg);
 	machine_destroy(machine);
 	total = fake.calls;

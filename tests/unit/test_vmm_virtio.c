@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "temp_file.h"
 #include "vmm/virtio.h"
 #include "vmm/vmm_priv.h"
@@ -70,6 +71,40 @@ static void the_kernel_is_told_of_each_device_before_the_arguments_of_init(void 
 		       "virtio_mmio.device=4K@0xfeb01000:6");
 	assert_cmdline("quiet -- init -- args", 1,
 		       "quiet virtio_mmio.device=4K@0xfeb00000:5 -- init -- args");
+}
+
+static void hvc0_on_the_command_line_makes_a_console(void **state)
+{
+	static const struct {
+		const char *cmdline;
+		enum machine_line typed;
+		unsigned int devices;
+	} rows[] = {
+		{"quiet", MACHINE_COM1, 0},
+		{"console=ttyS0", MACHINE_COM1, 0},
+		{"console=hvc0", MACHINE_HVC0, 1},
+		{"console=ttyS0 console=hvc0 quiet", MACHINE_HVC0, 1},
+		{"console=hvc0 console=ttyS0", MACHINE_COM1, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct machine_config cfg = vmm_config();
+
+		cfg.cmdline = rows[i].cmdline;
+		vmm_build(&cfg);
+		assert_int_equal(machine_console(machine), rows[i].typed);
+		assert_int_equal(fake.ioeventfds, rows[i].devices);
+		if (rows[i].devices) {
+			/* The largest number of ports: hvc0 alone. */
+			assert_int_equal(bus_read(&machine->mmio, VIRTIO_GPA + 8, 4), 3);
+			assert_int_equal(bus_read(&machine->mmio, VIRTIO_GPA + 0x104, 4), 1);
+		}
+		/* A line that is not there takes what it is given, and can be paused. */
+		assert_int_equal(machine_input(machine, MACHINE_STDOUT, "x", 1), 1);
+		machine_pause_output(machine, MACHINE_STDOUT, true);
+		machine_destroy(machine);
+		machine = NULL;
+	}
 }
 
 static void words_of_devices_count_for_the_limit_of_the_command_line(void **state)
@@ -159,6 +194,83 @@ static const struct {
 	{VIRTIO_MMIO_QUEUE_NOTIFY, 0},
 };
 
+/* The port of stdout is the third, and its queue from the guest the eighth. */
+static const struct {
+	uint32_t reg, value;
+} writer[] = {
+	{VIRTIO_MMIO_STATUS, 3},
+	{VIRTIO_MMIO_DRIVER_FEATURES_SEL, 1},
+	{VIRTIO_MMIO_DRIVER_FEATURES, 1},
+	{VIRTIO_MMIO_STATUS, 11},
+	{VIRTIO_MMIO_QUEUE_SEL, 7},
+	{VIRTIO_MMIO_QUEUE_NUM, 8},
+	{VIRTIO_MMIO_QUEUE_DESC_LOW, DESC},
+	{VIRTIO_MMIO_QUEUE_AVAIL_LOW, AVAIL},
+	{VIRTIO_MMIO_QUEUE_USED_LOW, USED},
+	{VIRTIO_MMIO_QUEUE_READY, 1},
+	{VIRTIO_MMIO_STATUS, 15},
+};
+
+static int script_writer(struct fake_kvm *k, unsigned int vcpu, struct kvm_run *run)
+{
+	unsigned int step = k->vcpus[0].runs - 1;
+
+	if (step < ARRAY_SIZE(writer)) {
+		run->exit_reason = KVM_EXIT_MMIO;
+		run->mmio.phys_addr = VIRTIO_GPA + writer[step].reg;
+		run->mmio.len = 4;
+		run->mmio.is_write = 1;
+		memcpy(run->mmio.data, &writer[step].value, 4);
+		return 0;
+	}
+	return script_exit(run, 0);
+}
+
+static void start_writer(const char *text)
+{
+	const struct vring_desc d = {.addr = BUFFER, .len = (uint32_t)strlen(text)};
+	struct machine_config cfg = config(0, false);
+	struct err e = ERR_INIT;
+
+	cfg.channel = true;
+	vmm_build(&cfg);
+	assert_int_equal(gmem_write(&machine->ram.mem, BUFFER, text, strlen(text)), 0);
+	assert_int_equal(gmem_write(&machine->ram.mem, DESC, &d, sizeof(d)), 0);
+	assert_int_equal(gmem_store16(&machine->ram.mem, AVAIL + 2, 1), 0);
+	fake.run = script_writer;
+	assert_int_equal(machine_start(machine, loop, &vmm_events, NULL, &e), 0);
+}
+
+static void what_was_written_just_before_the_end_is_delivered_before_it_is_told(void **state)
+{
+	start_writer("last words");
+	assert_int_equal(evloop_run(loop), 0);
+	assert_int_equal(seen.stopped, 1);
+	assert_int_equal(seen.output_bytes[MACHINE_STDOUT], 10);
+	assert_memory_equal(seen.output[MACHINE_STDOUT], "last words", 10);
+}
+
+static void go_on(void *ctx)
+{
+	assert_int_equal(seen.stopped, 0);
+	assert_int_equal(seen.output_bytes[MACHINE_STDOUT], 0);
+	machine_pause_output(machine, MACHINE_STDOUT, false);
+}
+
+static void the_end_waits_for_a_port_that_is_paused(void **state)
+{
+	struct evloop_source *timer;
+
+	start_writer("kept");
+	machine_pause_output(machine, MACHINE_STDOUT, true);
+	assert_int_equal(evloop_add_timer(loop, go_on, NULL, &timer), 0);
+	assert_int_equal(evloop_arm_timer(timer, clock_now_ns(&clock_monotonic) + 50000000, 0), 0);
+	assert_int_equal(evloop_run(loop), 0);
+	assert_int_equal(seen.stopped, 1);
+	assert_int_equal(seen.output_bytes[MACHINE_STDOUT], 4);
+	evloop_remove(timer);
+}
+
 static int script_driver(struct fake_kvm *k, unsigned int vcpu, struct kvm_run *run)
 {
 	unsigned int step = k->vcpus[0].runs - 1;
@@ -210,6 +322,9 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_kernel_is_told_of_each_device_before_the_arguments_of_init),
+		T(hvc0_on_the_command_line_makes_a_console),
+		T(what_was_written_just_before_the_end_is_delivered_before_it_is_told),
+		T(the_end_waits_for_a_port_that_is_paused),
 		T(words_of_devices_count_for_the_limit_of_the_command_line),
 		T(each_device_has_a_page_a_doorbell_and_a_line),
 		T(a_machine_without_devices_has_no_doorbells),

@@ -33,7 +33,9 @@ void setup_loopback(void);
 #define LINK_CHUNK  (LINK_FRAMES * CHANNEL_PAYLOAD_MAX)
 
 struct link {
-	int fd;
+	int fd;                           /* for frames; -1: there is no way at all */
+	int own[CHANNEL_STREAM_LAST + 1]; /* by stream, when apart */
+	bool apart;                       /* each stream has its own */
 	bool serial;
 	uint64_t sent; /* bytes */
 	uint8_t buf[LINK_FRAMES * CHANNEL_FRAME_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The link to the host: a virtio-serial port with the channel's name when there is one, else the
- * second serial line, raw. See agent.h and abi/channel.h.
+ * The link to the host: a virtio-console port for each stream, else one with the channel's name for
+ * frames of all, else frames over the second serial line, raw. See agent.h and abi/channel.h.
  */
 #include "guest/agent/agent.h"
 
@@ -31,13 +31,45 @@
 #define PORT_QUEUE       128
 #define PORT_NEVER_WAITS 65536
 
-static int open_port(void)
+/* Ports that have a stream to themselves. */
+static const char *const own_ports[CHANNEL_STREAM_LAST + 1] = {
+	[CHANNEL_STREAM_RESULTS] = CHANNEL_PORT_RESULTS,
+	[CHANNEL_STREAM_STDOUT] = CHANNEL_PORT_STDOUT,
+	[CHANNEL_STREAM_STDERR] = CHANNEL_PORT_STDERR,
+	[CHANNEL_STREAM_LOG] = CHANNEL_PORT_LOG,
+};
+
+/* Returns the descriptor, or -errno. */
+static int open_device(const char *device)
+{
+	char path[300];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/%s", device);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A port is opened for what its name says, unless that is open already. */
+static void open_by_name(struct link *l, const char *device, const char *name)
+{
+	if (l->fd < 0 && strcmp(name, CHANNEL_PORT_NAME) == 0) {
+		l->fd = open_device(device);
+	}
+	for (unsigned int i = CHANNEL_STREAM_RESULTS; i <= CHANNEL_STREAM_LAST; i++) {
+		if (l->own[i] < 0 && strcmp(name, own_ports[i]) == 0) {
+			l->own[i] = open_device(device);
+		}
+	}
+}
+
+/* What has come up of the ports so far. True when there is a way for every stream. */
+static bool open_ports(struct link *l)
 {
 	DIR *dir = opendir("/sys/class/virtio-ports");
 	struct dirent *d;
-	int fd = -1;
 
-	while (dir && fd < 0 && (d = readdir(dir))) {
+	while (dir && (d = readdir(dir))) {
 		char path[320], *name = NULL;
 
 		if (d->d_name[0] == '.') {
@@ -46,17 +78,37 @@ static int open_port(void)
 		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", d->d_name);
 		if (io_read_file(path, 256, &name, NULL, NULL) == 0) {
 			name[strcspn(name, "\n")] = '\0';
-			if (strcmp(name, CHANNEL_PORT_NAME) == 0) {
-				snprintf(path, sizeof(path), "/dev/%s", d->d_name);
-				fd = open(path, O_WRONLY | O_CLOEXEC);
-			}
+			open_by_name(l, d->d_name, name);
 			free(name);
 		}
 	}
 	if (dir) {
 		closedir(dir);
 	}
-	return fd;
+	l->apart = true;
+	for (unsigned int i = CHANNEL_STREAM_RESULTS; i <= CHANNEL_STREAM_LAST; i++) {
+		l->apart &= l->own[i] >= 0;
+	}
+	if (l->apart) {
+		l->fd = l->own[CHANNEL_STREAM_RESULTS];
+	}
+	return l->fd >= 0;
+}
+
+/* Has the kernel taken a console device? Then ports come, if they are not there yet. */
+static bool ports_are_coming(void)
+{
+	DIR *dir = opendir("/sys/bus/virtio/drivers/virtio_console");
+	struct dirent *d;
+	bool found = false;
+
+	while (dir && (d = readdir(dir))) {
+		found |= strncmp(d->d_name, "virtio", strlen("virtio")) == 0;
+	}
+	if (dir) {
+		closedir(dir);
+	}
+	return found;
 }
 
 /* The kernel has nodes for lines without hardware too: only one with a known chip counts. */
@@ -100,17 +152,20 @@ static int open_serial(void)
 int link_open(struct link *l, struct err *e)
 {
 	const struct timespec step = {.tv_nsec = WAIT_STEP_NS};
+	bool found;
 
+	l->fd = -1;
 	l->sent = 0;
-	l->serial = false;
-	l->fd = open_port();
-	if (l->fd < 0) {
+	l->serial = l->apart = false;
+	memset(l->own, -1, sizeof(l->own));
+	found = open_ports(l);
+	for (int i = 0; !found && i < WAIT_STEPS && ports_are_coming(); i++) {
+		nanosleep(&step, NULL);
+		found = open_ports(l);
+	}
+	if (!found) {
 		l->fd = open_serial();
 		l->serial = l->fd >= 0;
-	}
-	for (int i = 0; l->fd < 0 && i < WAIT_STEPS; i++) {
-		nanosleep(&step, NULL);
-		l->fd = open_port();
 	}
 	if (l->fd < 0) {
 		return err_set(e, -ENODEV,
@@ -135,6 +190,9 @@ int link_send(struct link *l, uint8_t stream, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 
+	if (l->apart) {
+		return io_write_all(l->own[stream], data, len);
+	}
 	while (len > 0) {
 		size_t fill = 0;
 		int r;
@@ -212,9 +270,9 @@ int link_log(struct link *l, const char *fmt, ...)
  * link_drain() - wait until the host has everything
  * @l: an open link
  *
- * A serial line can be asked. A virtio port cannot, and a host that was slow to read leaves frames
- * in its queue, which the end of the VM would lose: as many empty frames as the queue has places
- * push them out.
+ * A serial line can be asked. A virtio port cannot. A host that has a port for each stream takes
+ * what is in their queues when the VM ends. One with a single port may lose what it was slow to
+ * read: as many empty frames as the queue has places push that out.
  *
  * Return: 0, or the errno of tcdrain(3) or write(2).
  * Context: the agent.
@@ -228,7 +286,7 @@ int link_drain(struct link *l)
 	if (l->serial) {
 		return tcdrain(l->fd) < 0 ? -errno : 0;
 	}
-	for (int i = 0; r == 0 && l->sent > PORT_NEVER_WAITS && i < PORT_QUEUE; i++) {
+	for (int i = 0; r == 0 && !l->apart && l->sent > PORT_NEVER_WAITS && i < PORT_QUEUE; i++) {
 		r = io_write_all(l->fd, empty, len);
 	}
 	return r;
