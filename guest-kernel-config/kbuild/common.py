@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What all parts of the kernel build share: errors with a status, places, tools, commands."""
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -59,6 +61,31 @@ def check_tools():
                       + f"\nTo install: apt-get install {packages}")
 
 
+_held = []  # descriptors of the lock
+
+
+@contextlib.contextmanager
+def cache_lock():
+    """One at a time changes trees and objects. What we start holds the lock, too: a make that outlives us."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another build is running; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        _held.append(lock.fileno())
+        try:
+            yield
+        finally:
+            _held.clear()
+
+
+def holders():
+    """For subprocess: what keeps the lock held by a process."""
+    return {"pass_fds": tuple(_held)}
+
+
 def fix_environment():
     """Nothing of the caller's, of the time or of the machine may get into an image."""
     os.environ.update({"KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
@@ -71,7 +98,7 @@ def fix_environment():
 
 def run(argv, log=None, **kw):
     r = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                       stdin=kw.pop("stdin", subprocess.DEVNULL), check=False, **kw)
+                       stdin=kw.pop("stdin", subprocess.DEVNULL), check=False, **holders(), **kw)
     if log:
         log.write(r.stdout)
         log.flush()

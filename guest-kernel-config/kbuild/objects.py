@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 
-from .common import CACHE, Failure, run, say
+from .common import CACHE, Failure, holders, run, say
 from .image import parse_config
 
 PROGRESS_S = 10
@@ -125,7 +125,7 @@ class Progress:
 def compile_image(argv, progress, log):
     """Run make to its end. Raises Failure only when make itself ended, and so left nothing half done."""
     p = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                         stdin=subprocess.DEVNULL, errors="replace")
+                         stdin=subprocess.DEVNULL, errors="replace", **holders())
     stop = threading.Event()
 
     def ticker():

@@ -12,7 +12,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from .common import CACHE, HERE, Failure, hash_of, run, say
+from .common import CACHE, HERE, Failure, hash_of, holders, run, say
 from .objects import Objects
 from .source import patched_files
 
@@ -143,7 +143,7 @@ def compile_files(image, objects, jobs, names, settings):
     configure(image, objects, make, settings)
     targets = sorted({target_of(name)[0] for name in names} | {"prepare"})
     r = subprocess.run(make + ["-k", "W=1", *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                       text=True, stdin=subprocess.DEVNULL, check=False)
+                       text=True, stdin=subprocess.DEVNULL, check=False, **holders())
     if r.returncode:
         tail = "\n".join(line for line in r.stdout.splitlines() if "rror" in line)
         raise Failure(1, f"the files that the series touches do not compile:\n{tail[-3000:]}")

@@ -64,8 +64,8 @@ def test_a_header_that_may_hide_another_is_a_reason_to_start_from_nothing(kernel
     assert kernel.objects() == (0, False)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_after_an_interrupted_build_the_next_starts_from_nothing(kernel, number):
+def interrupt(kernel, number):
+    """Ends a build by a signal while a compiler runs; the compiler's number."""
     kernel.patch({"b.c": "int b = 4;\n"})
     kernel.hold.touch()
     p = subprocess.Popen([BUILD, "one"], env=kernel.env(), stderr=subprocess.DEVNULL)
@@ -75,13 +75,27 @@ def test_after_an_interrupted_build_the_next_starts_from_nothing(kernel, number)
         assert time.monotonic() < deadline and p.poll() is None
         time.sleep(0.02)
     p.send_signal(number)
-    assert p.wait(timeout=30) == {signal.SIGTERM: 143, signal.SIGINT: 130}.get(number, -number)
-    try:
-        os.kill(int(pid.read_text()), signal.SIGKILL)  # what SIGKILL orphaned
-    except ProcessLookupError:
-        pass
+    assert p.wait(timeout=30) == (-number if number == signal.SIGKILL else 128 + number)
     kernel.hold.unlink()
+    return int(pid.read_text())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_after_an_interrupted_build_the_next_starts_from_nothing(kernel, number):
+    compiler = interrupt(kernel, number)
+    with pytest.raises(ProcessLookupError):
+        os.kill(compiler, 0)
     assert kernel.objects() == (2, True)
+
+
+def test_what_a_killed_build_leaves_running_is_waited_for(kernel):
+    compiler = interrupt(kernel, signal.SIGKILL)
+    os.kill(compiler, 0)
+    p = subprocess.Popen([BUILD, "one"], env=kernel.env(), stderr=subprocess.PIPE, text=True)
+    assert "another build is running; waiting for it" in p.stderr.readline()
+    os.kill(compiler, signal.SIGKILL)
+    said = p.stderr.read()
+    assert p.wait(timeout=30) == 0 and "built 2 objects (from nothing)" in said
 
 
 def test_a_compile_error_costs_no_objects(kernel):
