@@ -124,7 +124,6 @@ static void need_hook(void)
 			   sscanf(line, "%lx", &kernel_text) == 1,
 		   "kernel_text says '%s'", line);
 	ktap_check(kernel_text > 0xffffffff80000000UL, "kernel_text is 0x%lx", kernel_text);
-	read_symbols();
 }
 
 /* All that has to hold in one state. */
@@ -334,6 +333,9 @@ int main(int argc, char **argv)
 	if (!nopti_arguments(argc, argv)) {
 		fprintf(stderr, "usage: %s none|off|on\n", argv[0]);
 		return 2;
+	}
+	if (nopti_expected == NOPTI_ON && access(FOLDER, F_OK) == 0) {
+		read_symbols(); /* once for all cases */
 	}
 	return ktap_run(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -30,7 +30,7 @@
 
 #define PAGE_BYTES    4096UL
 #define SIGNALS       3000
-#define STORM_MS      1500
+#define STORM_MS      800
 #define STORM_US      300 /* between two timer signals */
 #define TRAP_FLAG     0x100UL
 #define APIC_BASE     0xfee00000UL

@@ -23,7 +23,7 @@
 #define ROUND_TRIPS 2000
 #define THREADS     4
 #define CPUS_MAX    64
-#define STORM_MS    3000
+#define STORM_MS    2000
 #define REMAPS      24
 
 void case_sibling_stays_isolated(void)
