@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pagewalk.elf: touches pages that the host has to look up anew each time. One page table of 512
- * pages stands at the end of four levels of its own; a turn touches each page and takes it out of
- * the TLB again. Under shadow paging each touch is a page fault that KVM answers by walking the
- * four levels.
+ * pages stands at the end of four levels of its own. A turn touches each page, takes it out of the
+ * table and the TLB, and puts it back into the table: under shadow paging INVLPG alone would let
+ * KVM keep what it knows. So each touch is a page fault that KVM answers by walking the four
+ * levels.
  *
  * "pagewalk=N" on the command line is how many touches (PAGEWALK_TOUCHES by default, 0 for none),
  * rounded up to whole turns. It says how many it made, and ends with a status of abi/pagewalk.h. In
@@ -30,6 +31,16 @@ static uint64_t pd[PAGES] __attribute__((aligned(4096)));
 static uint64_t pt[PAGES] __attribute__((aligned(4096)));
 static uint64_t frames[FRAMES][PAGES] __attribute__((aligned(4096)));
 
+static void set_page(unsigned int i, uint64_t entry)
+{
+	*(volatile uint64_t *)&pt[i] = entry;
+}
+
+static uint64_t entry_of(unsigned int i)
+{
+	return (uintptr_t)frames[i % FRAMES] | PTE_PRESENT | PTE_WRITABLE;
+}
+
 static void map_window(void)
 {
 	const uint64_t flags = PTE_PRESENT | PTE_WRITABLE;
@@ -37,7 +48,7 @@ static void map_window(void)
 	uint64_t cr3;
 
 	for (unsigned int i = 0; i < PAGES; i++) {
-		pt[i] = (uintptr_t)frames[i % FRAMES] | flags;
+		set_page(i, entry_of(i));
 	}
 	for (unsigned int i = 0; i < FRAMES; i++) {
 		frames[i][0] = i;
@@ -58,7 +69,9 @@ static bool turn(void)
 		volatile uint64_t *page = (volatile uint64_t *)(WINDOW + UINT64_C(4096) * i);
 
 		good = *page == i % FRAMES && good;
+		set_page(i, 0);
 		__asm__ volatile("invlpg %0" : : "m"(*page) : "memory");
+		set_page(i, entry_of(i));
 	}
 	return good;
 }
