@@ -5,6 +5,9 @@
  *
  * args[0] is the number of the primitive plus one, args[1] the batches (CALIBRATE_BATCHES_MAX at
  * most, which is the default), args[2] the loops of a batch (the table's by default).
+ * A host that does not share the block says the same on the command line, as "primitive=",
+ * "batches="; with "print=1" the numbers go to COM1, a line a batch. It starts us in ring 0, and
+ * what belongs into ring 3 goes there by itself.
  *
  * A batch is opened and closed by window marks (abi/marks.h), and within it everything is run once
  * for warmth and then timed. values[4 * i + k] of batch i are TSC ticks:

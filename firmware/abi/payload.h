@@ -6,6 +6,9 @@
  * The page is the first of the payload's image, at PAYLOAD_BLOCK_GPA. Its magic stands in the ELF
  * file already, so a host can tell a payload from a kernel before it starts anything.
  *
+ * Every payload has a PVH note, too, for hosts that know nothing of the block, such as QEMU: ring
+ * 0, and only what the exit port and COM1 tell.
+ *
  * A payload starts as a 64-bit Linux kernel does (long mode, flat segments, the low memory mapped
  * one to one) and does not care whether it was put into ring 0 or ring 3. In ring 3 it needs
  * IOPL 3 for its ports, and its pages must be open to user mode.

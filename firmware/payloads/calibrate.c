@@ -24,6 +24,7 @@ static struct {
 	calibrate_loop loop;
 	uint64_t loops;
 	uint64_t batches;
+	bool print;
 	struct calibrate_input input;
 } run;
 
@@ -43,6 +44,15 @@ static void batch(uint64_t *ret)
 	ret[3] = run.loop(run.loops, &run.input);
 }
 
+static void print_batches(void)
+{
+	const uint64_t *v = fw_block.values;
+
+	for (uint64_t i = 0; i < run.batches; i++, v += CALIBRATE_VALUES) {
+		fw_printf("BATCH: %lu %lu %lu %lu\n", v[0], v[1], v[2], v[3]);
+	}
+}
+
 static _Noreturn void run_batches(void)
 {
 	for (uint64_t i = 0; i < run.batches; i++) {
@@ -51,16 +61,26 @@ static _Noreturn void run_batches(void)
 		outb(MARK_PORT, MARK_WINDOW_CLOSE);
 	}
 	fw_block.value_count = CALIBRATE_VALUES * run.batches;
+	if (run.print) {
+		print_batches();
+	}
 	fw_exit(CALIBRATE_OK);
+}
+
+/* A host that shares the block says in which ring we start; one that does not knows ring 0 only. */
+static bool in_right_ring(enum calibrate_primitive which)
+{
+	return primitives[which].ring == fw_ring() || (fw_arg(0, 0) == 0 && fw_ring() == 0);
 }
 
 uint64_t payload_main(void)
 {
-	uint64_t which = fw_arg(0, 0) - 1;
+	uint64_t which = fw_arg(0, fw_cmdline_number("primitive=", 0)) - 1;
 
-	run.batches = fw_arg(1, CALIBRATE_BATCHES_MAX);
+	run.batches = fw_arg(1, fw_cmdline_number("batches=", CALIBRATE_BATCHES_MAX));
+	run.print = fw_cmdline_number("print=", 0) != 0;
 	if (which >= CALIBRATE_PRIMITIVE_COUNT || run.batches > CALIBRATE_BATCHES_MAX ||
-	    primitives[which].ring != fw_ring()) {
+	    !in_right_ring((enum calibrate_primitive)which)) {
 		return CALIBRATE_BAD_ARGUMENT;
 	}
 	run.loops = fw_arg(2, primitives[which].loops);
@@ -68,7 +88,7 @@ uint64_t payload_main(void)
 	if (!calibrate_prepare((enum calibrate_primitive)which, &run.input)) {
 		return CALIBRATE_UNSUPPORTED;
 	}
-	if (which == CALIBRATE_SYSCALL) {
+	if (fw_ring() == 0 && (primitives[which].ring == 3 || which == CALIBRATE_SYSCALL)) {
 		calibrate_enter_ring3(run_batches);
 	}
 	run_batches();

@@ -11,6 +11,7 @@
 #define EXTENDED_EDX_SYSCALL (1u << 11)
 #define EXTENDED_EDX_RDTSCP  (1u << 27)
 
+#define CR4_FSGSBASE         (UINT64_C(1) << 16)
 #define CR4_PCIDE            (UINT64_C(1) << 17)
 #define CR3_NOFLUSH          (UINT64_C(1) << 63)
 #define CR3_PCID_MASK        UINT64_C(0xfff)
@@ -134,19 +135,6 @@ static void open_table(uint64_t *table, unsigned int level)
 	}
 }
 
-static void prepare_syscall(void)
-{
-	uint64_t cr3;
-
-	__asm__ volatile("mov %%cr3, %0" : "=r"(cr3));
-	open_table((uint64_t *)(uintptr_t)(cr3 & PTE_ADDRESS), 4);
-	__asm__ volatile("mov %0, %%cr3" : : "r"(cr3) : "memory");
-	wrmsr(MSR_EFER, rdmsr(MSR_EFER) | EFER_SCE);
-	wrmsr(MSR_STAR, STAR_USER << 48 | STAR_KERNEL << 32);
-	wrmsr(MSR_LSTAR, (uintptr_t)calibrate_syscall_entry);
-	wrmsr(MSR_SFMASK, 0);
-}
-
 /**
  * calibrate_prepare() - make the processor ready for a loop
  * @which: the primitive
@@ -183,9 +171,6 @@ bool calibrate_prepare(enum calibrate_primitive which, struct calibrate_input *r
 	case CALIBRATE_CR3_WRITE_NOFLUSH:
 		prepare_cr3(which, ret);
 		break;
-	case CALIBRATE_SYSCALL:
-		prepare_syscall();
-		break;
 	default:
 		break;
 	}
@@ -195,11 +180,25 @@ bool calibrate_prepare(enum calibrate_primitive which, struct calibrate_input *r
 /**
  * calibrate_enter_ring3() - go on in ring 3, with I/O privilege, on the same stack
  * @fn: what runs there; it must not return
+ *
+ * A SYSCALL comes back at once from there on, and FSGSBASE is allowed where it exists.
  */
 _Noreturn void calibrate_enter_ring3(void (*fn)(void))
 {
 	register uint64_t flags __asm__("r11") = RFLAGS_IOPL_3;
+	uint64_t cr3, cr4;
 
+	__asm__ volatile("mov %%cr3, %0" : "=r"(cr3));
+	open_table((uint64_t *)(uintptr_t)(cr3 & PTE_ADDRESS), 4);
+	__asm__ volatile("mov %0, %%cr3" : : "r"(cr3) : "memory");
+	if (has(CALIBRATE_RDFSBASE)) {
+		__asm__ volatile("mov %%cr4, %0" : "=r"(cr4));
+		__asm__ volatile("mov %0, %%cr4" : : "r"(cr4 | CR4_FSGSBASE));
+	}
+	wrmsr(MSR_EFER, rdmsr(MSR_EFER) | EFER_SCE);
+	wrmsr(MSR_STAR, STAR_USER << 48 | STAR_KERNEL << 32);
+	wrmsr(MSR_LSTAR, (uintptr_t)calibrate_syscall_entry);
+	wrmsr(MSR_SFMASK, 0);
 	/* As a call leaves the stack: 8 bytes off a multiple of 16. */
 	__asm__ volatile("and $-16, %%rsp\n\t"
 			 "sub $8, %%rsp\n\t"

@@ -5,19 +5,11 @@ import json
 import pathlib
 import subprocess
 
+from calibrate_table import EXITS, INSTRUCTIONS, PCID
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 400
 
-# Instructions of each, counted in firmware/payloads/calibrate_loops.c.
-INSTRUCTIONS = {
-    "rdtsc.pair": 4, "lfence": 1, "rdfsbase": 1, "wrfsbase": 1, "rdgsbase": 1, "wrgsbase": 1,
-    "load.plain": 1, "load.masked": 4, "load.fenced": 2, "load.masked.independent": 5,
-    "load.fenced.independent": 3, "store.plain": 2, "store.checked": 5, "test.cr3": 2, "test.flag": 3,
-    "wrmsr.fs_base": 1, "wrmsr.kernel_gs_base": 1, "swapgs": 1, "stac_clac": 2, "cr3.read": 1,
-    "cr3.write": 1, "syscall": 2,
-}
-EXITS = {"exit.port", "exit.mmio"}
-PCID = {"cr3.write.pcid", "cr3.write.noflush"}  # QEMU's software processor has none
 FLOORS = {
     "fsgsbase.fs": 1 - 4 - 4, "fsgsbase.fsgs": 2 - 4 - 4, "uaccess.get": 2 - 4, "uaccess.put": 2 - 5,
     "nopti.syscall": 2 * 1 - 2 - 3,
