@@ -57,3 +57,38 @@ def test_killed_twice_and_resumed_the_report_is_the_same_to_the_digit(whole, tmp
     end = compare(results, "--resume", "--json")
     assert end.returncode == 3, end.stderr
     assert json.loads(end.stdout) == whole[1]
+
+
+SCENARIO = """title: three arms
+batches: 5
+blocks: 1
+groups:
+  - name: three
+    benches: [syscall.null, ctxsw.futex.fs]
+    arms:
+      - {name: without, arm: "base,append=nofsgsbase"}
+      - {name: with, arm: base}
+      - {name: without again, arm: "base,append=nofsgsbase"}
+    claims:
+      - {text: it saves, hardware: any, source: none, arm: with, bench: ctxsw.futex.fs}
+      - {text: a switch is dearer than a call, hardware: any, source: none, arm: without,
+         bench: ctxsw.futex.fs, against: syscall.null}
+"""
+
+
+def test_a_scenario_of_three_arms_compares_each_with_the_first(tmp_path):
+    """By name of its group and arm; and two arms that are the same come out the same."""
+    (tmp_path / "s.yaml").write_text(SCENARIO)
+    p = subprocess.run([RINGSIDE, "compare", "--scenario", tmp_path / "s.yaml", "--seed", "3",
+                        "--backend", "qemu", "--icount", "3", "--no-build", "--json",
+                        "--results", tmp_path / "r.ndjson"], text=True, capture_output=True,
+                       stdin=subprocess.DEVNULL, timeout=6 * PATIENCE_S)
+    assert p.returncode == 3, p.stderr
+    report = json.loads(p.stdout)
+    effects = {c["arms"]["b"]["label"]: rows(c)["ctxsw.futex.fs"]["effect"]["value"]
+               for c in report["comparisons"]}
+    assert -60 < effects["with"] < -5
+    assert abs(effects["without again"]) <= 1
+    saves, dearer = (c["measured"] for c in report["claims"])
+    assert saves["effect"] == effects["with"]
+    assert 1000 < dearer["effect"] < 10000

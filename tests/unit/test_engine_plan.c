@@ -146,6 +146,20 @@ static void a_task_is_kept_and_one_that_there_is_not_is_refused(void **state)
 	free(line);
 }
 
+static void a_group_that_is_left_out_leaves_the_others_as_they_were(void **state)
+{
+	char *line = make_groups(5, "x", true);
+	struct plan p;
+
+	assert_int_equal(plan_parse(line, strlen(line), &p, &e), 0);
+	plan_remove_group(&p, 0);
+	assert_int_equal(p.group_count, 1);
+	assert_string_equal(p.groups[0].name, "second");
+	assert_int_equal(p.groups[0].claim_count, 1);
+	plan_fini(&p);
+	free(line);
+}
+
 static void another_plan_is_refused_with_the_first_difference(void **state)
 {
 	static const char groups[] = "these results are of another plan: its groups is [{";
@@ -229,6 +243,7 @@ int main(void)
 		cmocka_unit_test(a_plan_that_is_read_back_writes_the_same_line),
 		cmocka_unit_test(groups_of_more_arms_and_their_claims_are_read_back_too),
 		cmocka_unit_test(a_task_is_kept_and_one_that_there_is_not_is_refused),
+		cmocka_unit_test(a_group_that_is_left_out_leaves_the_others_as_they_were),
 		cmocka_unit_test(another_plan_is_refused_with_the_first_difference),
 		cmocka_unit_test(wrong_plans_are_refused_by_what_is_wrong),
 		cmocka_unit_test(the_key_of_a_line_is_the_beginning_of_its_sha256),

@@ -104,6 +104,24 @@ static void a_boot_that_must_be_done_again_does_not_count(void **state)
 		strstr(written(), "boot 1 of 2, arm B\r\033[Kringside: boot 1 of 2, arm B"));
 }
 
+static void boots_side_by_side_count_all_and_their_pace_is_that_of_their_ends(void **state)
+{
+	struct progress p;
+
+	progress_init(&p, fds[1], true, 12, 0, &fake_clock);
+	progress_begin(&p, "arm A");
+	progress_begin(&p, "arm B");
+	now_ns += 10 * NS_PER_SEC;
+	progress_end(&p, true);
+	progress_end(&p, true);
+	(void)written();
+	/* Two in ten seconds: the other ten take fifty. */
+	progress_begin(&p, "arm A");
+	assert_string_equal(written(), "\r\033[Kringside: boot 3 of 12, arm A, about 50 s left");
+	progress_begin(&p, "arm B");
+	assert_string_equal(written(), "\r\033[Kringside: boot 4 of 12, arm B, about 50 s left");
+}
+
 static void hours_are_told_as_hours(void **state)
 {
 	struct progress p;
@@ -123,6 +141,7 @@ int main(void)
 		TEST(on_a_terminal_one_line_is_rewritten_and_taken_away),
 		TEST(a_boot_that_is_slower_than_the_others_is_about_to_end),
 		TEST(a_boot_that_must_be_done_again_does_not_count),
+		TEST(boots_side_by_side_count_all_and_their_pace_is_that_of_their_ends),
 		TEST(hours_are_told_as_hours),
 	};
 
