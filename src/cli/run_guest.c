@@ -104,7 +104,7 @@ static int add_haproxy(struct extras *x, struct err *e)
 	x->files[x->n_files++] = (struct initramfs_file){
 		.name = &GUEST_NOPTI_PATH[1], .path = x->nopti, .perm = 0755};
 	if (access(HAPROXY_PATH, R_OK) < 0) {
-		return err_set(e, -ENOENT, "conn.http needs %s: install the package haproxy",
+		return err_set(e, -ENOENT, "conn needs %s: install the package haproxy",
 			       HAPROXY_PATH);
 	}
 	return add_program(x, HAPROXY_PATH, NULL, e);
@@ -140,7 +140,7 @@ static int compose(const struct run_options *o, const struct job *job, struct in
 	if (r == 0 && job->command && !job->lab.cwd) {
 		r = initramfs_find_busybox(&spec.busybox_path, e);
 	}
-	if (r == 0 && runs(job, "conn.http")) {
+	if (r == 0 && (runs(job, "conn.http") || runs(job, "conn.server"))) {
 		r = add_haproxy(&x, e);
 	}
 	if (r == 0 && runs(job, "kvmwalk")) {

@@ -45,6 +45,7 @@ static const char *const names[] = {
 	"uaccess.put8.open_nofence",
 	KVM_HOST_BENCHMARK,
 	"conn.http",
+	"conn.server",
 };
 
 _Static_assert(ARRAY_SIZE(names) <= BENCHMARKS_MAX, "a set is 64 bits");
