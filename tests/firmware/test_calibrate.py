@@ -104,6 +104,21 @@ def test_the_text_has_each_primitive_and_floor(measured):
     assert "inf" not in end.stdout.split()
 
 
+def test_without_its_payloads_it_measures_nothing_and_names_what_is_missing(tmp_path, measured):
+    del measured
+    (tmp_path / "ringside").write_bytes((BUILD / "ringside").read_bytes())
+    (tmp_path / "ringside").chmod(0o755)
+    (tmp_path / "firmware").mkdir()
+    for missing, present in (("ring_timing.elf", "calibrate.elf"), ("calibrate.elf", "ring_timing.elf")):
+        (tmp_path / "firmware" / present).write_bytes((BUILD / "firmware" / present).read_bytes())
+        (tmp_path / "firmware" / missing).unlink(missing_ok=True)
+        end = subprocess.run([tmp_path / "ringside", "calibrate", "--json"], capture_output=True,
+                             text=True, check=False, timeout=PATIENCE_S)
+        assert end.returncode == 4
+        assert f"firmware/{missing} is neither in" in end.stderr
+        assert end.stdout == ""
+
+
 def replicates_running():
     """Processes of this build that are a replicate."""
     found = []
