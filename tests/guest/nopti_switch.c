@@ -23,7 +23,8 @@
 #define ROUND_TRIPS 2000
 #define THREADS     4
 #define CPUS_MAX    64
-#define STORM_MS    2000
+#define STORM_MS    1500
+#define PATIENCE_MS 30000
 #define REMAPS      24
 
 void case_sibling_stays_isolated(void)
@@ -174,23 +175,40 @@ static void start_work(pthread_t *thread, bool flagged)
 	}
 }
 
-static void end_work(const pthread_t *thread)
+static int cpus_used(void)
 {
 	int used = 0;
+
+	for (int i = 0; i < CPUS_MAX; i++) {
+		used += atomic_load(&rounds[i]) > 0;
+	}
+	return used;
+}
+
+/* For its time, and until work was done on every CPU; but not for ever. */
+static bool storm_goes_on(long long begun)
+{
+	long long now = guest_now_ms();
+
+	return now < begun + STORM_MS || (cpus_used() < guest_cpus() && now < begun + PATIENCE_MS);
+}
+
+static void end_work(const pthread_t *thread)
+{
+	int used;
 
 	atomic_store(&stop, true);
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(thread[i], NULL);
 	}
-	for (int i = 0; i < CPUS_MAX; i++) {
-		used += atomic_load(&rounds[i]) > 0;
-	}
+	used = cpus_used();
 	ktap_check(used == guest_cpus(), "work was done on %d CPUs of %d", used, guest_cpus());
 }
 
 void case_threads_over_cpus(void)
 {
 	pthread_t thread[THREADS];
+	long long begun;
 	cpu_set_t set;
 
 	nopti_need();
@@ -204,14 +222,17 @@ void case_threads_over_cpus(void)
 		CPU_SET(i % guest_cpus(), &set);
 		pthread_setaffinity_np(thread[i], sizeof(set), &set);
 	}
-	usleep(STORM_MS * 1000 / 2);
+	begun = guest_now_ms();
+	while (storm_goes_on(begun)) {
+		usleep(50000);
+	}
 	end_work(thread);
 }
 
 void case_migration_storm(void)
 {
 	pthread_t thread[THREADS];
-	long long end;
+	long long begun;
 	unsigned int seed = 1;
 	int cpus = guest_cpus();
 
@@ -221,8 +242,8 @@ void case_migration_storm(void)
 	}
 	nopti_on();
 	start_work(thread, true);
-	end = guest_now_ms() + STORM_MS;
-	while (guest_now_ms() < end) {
+	begun = guest_now_ms();
+	while (storm_goes_on(begun)) {
 		cpu_set_t set;
 
 		CPU_ZERO(&set);
