@@ -2,7 +2,6 @@
 """Accesses to user memory in guests that count instructions: what is counted is what the disassembly says."""
 import functools
 import json
-import statistics
 import subprocess
 import sys
 
@@ -12,7 +11,7 @@ from conftest import TOP, in_guest, ringside
 
 sys.path.insert(0, str(TOP / "tests/kernel"))
 from machine_code import Kernel  # noqa: E402
-from uaccess_code import FORMS, WALKERS, WAYS, per_access, timed_read  # noqa: E402
+from uaccess_code import FORMS, WALKERS, WAYS, counted, per_access, spread, timed_read  # noqa: E402
 
 SHIFT = 3
 UNIT = 2 ** SHIFT
@@ -45,12 +44,6 @@ def bench(tmp_path, image, names, *append, batches=5, calls=0, status=0):
     assert end.status == status, end.err
     r = json.loads(record.read_text())
     return {line["name"]: line for line in r["guest"] if line["type"] == "bench"}, r["calltime"]
-
-
-def instructions(line):
-    clean = [(t - e) / line["calls"] / UNIT for t, e, i in zip(line["ticks"], line["empty"], line["irqs"]) if not i]
-    assert clean, line
-    return statistics.median(clean)
 
 
 def pte_reads(calltime):
@@ -94,16 +87,15 @@ def test_the_code_that_was_disassembled_is_the_code_that_runs():
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_form_takes_the_instructions_that_its_disassembly_has(base_boot, way, form):
-    # What is outside of the loops, and differs between them, is spread over the accesses of a batch.
     line = base_boot[0][f"uaccess.{way}.{form}"]
-    assert abs(instructions(line) - per_access(kernel("base"), f"{way}.{form}")) < 8 / line["calls"]
+    assert abs(counted(line, UNIT) - per_access(kernel("base"), f"{way}.{form}")) < spread(line)
 
 
 def test_without_smap_each_form_takes_as_many(tmp_path):
     lines, _ = bench(tmp_path, "base", ["uaccess.get8"], "clearcpuid=smap", batches=3)
     for form in FORMS:
         line = lines[f"uaccess.get8.{form}"]
-        assert abs(instructions(line) - per_access(kernel("base"), f"get8.{form}")) < 8 / line["calls"]
+        assert abs(counted(line, UNIT) - per_access(kernel("base"), f"get8.{form}")) < spread(line)
 
 
 def test_one_kvmwalk_reads_four_guest_entries_a_touch_and_more_than_a_hundred_thousand(base_boot, uaccess_boot):

@@ -3,6 +3,7 @@
 reads of guest page tables in KVM (patches 0004 and 0005). Nothing here is typed in: tests compare the two with each
 other, and with what guests count."""
 import re
+import statistics
 
 WAYS = ("get4", "get8", "put4", "put8")
 FORMS = ("unchecked", "checked", "open", "open_nofence")
@@ -61,3 +62,16 @@ def timed_read(kernel, walker):
 
     begin = kernel.path(walker, start, is_stamp, (key,))[-1]
     return kernel.path(walker, begin.address, is_stamp, (key,))[1:-1]
+
+
+def counted(line, ticks_per_instruction):
+    """Instructions of one access by a benchmark's result line: the median of its clean batches."""
+    clean = [(t - e) / line["calls"] / ticks_per_instruction
+             for t, e, i in zip(line["ticks"], line["empty"], line["irqs"]) if not i]
+    assert clean, line
+    return statistics.median(clean)
+
+
+def spread(line):
+    """How far that may be off: what stands around the two loops differs by a few instructions a batch."""
+    return 8 / line["calls"]
