@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * virtio.elf: a driver that breaks the rules of virtio 1.2, on every entropy and block device that
+ * the machine has. A broken request must come back alone and unanswered; a broken ring must set
+ * DEVICE_NEEDS_RESET; and afterwards the device must serve a good request.
+ */
+#include <linux/virtio_config.h>
+#include <linux/virtio_ids.h>
+#include <linux/virtio_mmio.h>
+#include <linux/virtio_ring.h>
+
+#include "fw.h"
+
+#define SLOTS_GPA  UINT64_C(0xfeb00000)
+#define SLOT_BYTES 0x1000
+#define SLOTS      16
+#define MAGIC      0x74726976
+#define SIZE       8 /* entries of the queue */
+#define NO_RAM     UINT64_C(0xf0000000)
+#define SPINS      2000000 /* an answer comes long before, or never */
+#define FEW_SPINS  20000
+#define RUNNING    15 /* the status of a device at work */
+
+#define NEXT       VRING_DESC_F_NEXT
+#define WRITE      VRING_DESC_F_WRITE
+#define TABLE      VRING_DESC_F_INDIRECT
+
+static struct {
+	struct vring_desc desc[SIZE];
+	struct vring_desc table[SIZE];
+	struct {
+		uint16_t flags, idx, ring[SIZE], event;
+	} avail;
+	struct {
+		uint16_t flags, idx;
+		struct vring_used_elem ring[SIZE];
+		uint16_t event;
+	} used __attribute__((aligned(4)));
+	uint8_t buffer[1024];
+	struct {
+		uint32_t type, reserved;
+		uint64_t sector;
+	} header;
+	uint8_t status;
+} ram __attribute__((aligned(4096)));
+
+#define A ((uintptr_t)ram.buffer)
+#define T ((uintptr_t)ram.table)
+
+static uintptr_t base;
+static uint32_t id;
+
+static uint32_t get(uint32_t reg)
+{
+	return *(volatile uint32_t *)(base + reg);
+}
+
+static void set(uint32_t reg, uint64_t value)
+{
+	*(volatile uint32_t *)(base + reg) = (uint32_t)value;
+}
+
+static void set_address(uint32_t reg, const void *at)
+{
+	set(reg, (uintptr_t)at);
+	set(reg + 4, (uintptr_t)at >> 32);
+}
+
+/* From reset to work, with one queue. */
+static bool start(bool event_idx)
+{
+	memset(&ram, 0, sizeof(ram));
+	set(VIRTIO_MMIO_STATUS, 0);
+	set(VIRTIO_MMIO_STATUS, VIRTIO_CONFIG_S_ACKNOWLEDGE);
+	set(VIRTIO_MMIO_STATUS, VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER);
+	set(VIRTIO_MMIO_DRIVER_FEATURES_SEL, 0);
+	set(VIRTIO_MMIO_DRIVER_FEATURES,
+	    1u << VIRTIO_RING_F_INDIRECT_DESC | (uint32_t)event_idx << VIRTIO_RING_F_EVENT_IDX);
+	set(VIRTIO_MMIO_DRIVER_FEATURES_SEL, 1);
+	set(VIRTIO_MMIO_DRIVER_FEATURES, 1u << (VIRTIO_F_VERSION_1 - 32));
+	set(VIRTIO_MMIO_STATUS, RUNNING & ~VIRTIO_CONFIG_S_DRIVER_OK);
+	set(VIRTIO_MMIO_QUEUE_SEL, 0);
+	set(VIRTIO_MMIO_QUEUE_NUM, SIZE);
+	set_address(VIRTIO_MMIO_QUEUE_DESC_LOW, ram.desc);
+	set_address(VIRTIO_MMIO_QUEUE_AVAIL_LOW, &ram.avail);
+	set_address(VIRTIO_MMIO_QUEUE_USED_LOW, &ram.used);
+	set(VIRTIO_MMIO_QUEUE_READY, 1);
+	set(VIRTIO_MMIO_STATUS, RUNNING);
+	return get(VIRTIO_MMIO_STATUS) == RUNNING;
+}
+
+static void offer(uint16_t head)
+{
+	ram.avail.ring[ram.avail.idx % SIZE] = head;
+	__atomic_store_n(&ram.avail.idx, (uint16_t)(ram.avail.idx + 1), __ATOMIC_RELEASE);
+	set(VIRTIO_MMIO_QUEUE_NOTIFY, 0);
+}
+
+/* Has the device given back all that it was offered? */
+static bool wait_used(uint64_t spins)
+{
+	while (__atomic_load_n(&ram.used.idx, __ATOMIC_ACQUIRE) != ram.avail.idx) {
+		if (spins-- == 0) {
+			return false;
+		}
+		__asm__ volatile("pause");
+	}
+	return true;
+}
+
+static bool wait_needs_reset(void)
+{
+	for (unsigned int i = 0; i < FEW_SPINS; i++) {
+		if (get(VIRTIO_MMIO_STATUS) & VIRTIO_CONFIG_S_NEEDS_RESET) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct vring_used_elem *last_used(void)
+{
+	return &ram.used.ring[(uint16_t)(ram.used.idx - 1) % SIZE];
+}
+
+/* A request as it should be: random bytes, or the first sector. */
+static bool good_request(void)
+{
+	if (id == VIRTIO_ID_RNG) {
+		ram.desc[0] = (struct vring_desc){A, 64, WRITE, 0};
+		offer(0);
+		return wait_used(SPINS) && last_used()->len == 64;
+	}
+	ram.status = 0xff;
+	ram.desc[0] = (struct vring_desc){(uintptr_t)&ram.header, 16, NEXT, 1};
+	ram.desc[1] = (struct vring_desc){A, 512, NEXT | WRITE, 2};
+	ram.desc[2] = (struct vring_desc){(uintptr_t)&ram.status, 1, WRITE, 0};
+	offer(0);
+	return wait_used(SPINS) && *(volatile uint8_t *)&ram.status == 0;
+}
+
+struct fault {
+	const char *what;
+	struct vring_desc desc[2], table[2];
+};
+
+static void check_chains(bool event_idx)
+{
+	const struct fault faults[] = {
+		{"a loop of one", {{A, 4, NEXT, 0}}, {{0}}},
+		{"a loop of two", {{A, 4, NEXT, 1}, {A, 4, NEXT, 0}}, {{0}}},
+		{"a next outside of the table", {{A, 4, NEXT, SIZE}}, {{0}}},
+		{"a next far outside", {{A, 4, NEXT, 0xffff}}, {{0}}},
+		{"an empty buffer", {{A, 0, WRITE, 0}}, {{0}}},
+		{"an empty buffer behind another", {{A, 4, NEXT, 1}, {A, 0, WRITE, 0}}, {{0}}},
+		{"a buffer that is no RAM", {{NO_RAM, 16, WRITE, 0}}, {{0}}},
+		{"a buffer over the end of RAM", {{A, 0xf0000000, WRITE, 0}}, {{0}}},
+		{"an address that wraps", {{UINT64_MAX - 7, 16, WRITE, 0}}, {{0}}},
+		{"an address beyond 52 bits", {{UINT64_C(1) << 60, 16, WRITE, 0}}, {{0}}},
+		{"the longest buffer", {{0, UINT32_MAX, WRITE, 0}}, {{0}}},
+		{"to read behind to write", {{A, 4, WRITE | NEXT, 1}, {A, 4, 0, 0}}, {{0}}},
+		{"a table of nothing", {{T, 0, TABLE, 0}}, {{0}}},
+		{"a table of half a descriptor", {{T, 24, TABLE, 0}}, {{A, 4, WRITE, 0}}},
+		{"a table that is no RAM", {{NO_RAM, 16, TABLE, 0}}, {{0}}},
+		{"a table that wraps", {{UINT64_MAX - 15, 32, TABLE, 0}}, {{0}}},
+		{"a table with more behind it", {{T, 16, TABLE | NEXT, 1}}, {{A, 4, WRITE, 0}}},
+		{"a table in a table", {{T, 16, TABLE, 0}}, {{T + 16, 16, TABLE, 0}}},
+		{"a table in itself", {{T, 16, TABLE, 0}}, {{T, 16, TABLE, 0}}},
+		{"a next outside of its table", {{T, 16, TABLE, 0}}, {{A, 4, NEXT | WRITE, 1}}},
+		{"a loop in a table", {{T, 32, TABLE, 0}}, {{A, 4, NEXT, 1}, {A, 4, NEXT, 0}}},
+	};
+
+	for (unsigned int i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		const struct fault *f = &faults[i];
+		bool back;
+
+		if (!start(event_idx)) {
+			report(false, "%s: the device does not start", f->what);
+			continue;
+		}
+		memcpy(ram.desc, f->desc, sizeof(f->desc));
+		memcpy(ram.table, f->table, sizeof(f->table));
+		offer(0);
+		back = wait_used(SPINS);
+		report(back && last_used()->len == 0 && get(VIRTIO_MMIO_STATUS) == RUNNING,
+		       "%s fails alone", f->what);
+		report(good_request(), "after %s the next is served", f->what);
+	}
+}
+
+static void check_ring(const char *what, uint16_t head, uint16_t idx)
+{
+	if (!start(false)) {
+		report(false, "%s: the device does not start", what);
+		return;
+	}
+	ram.desc[0] = (struct vring_desc){A, 4, WRITE, 0};
+	ram.avail.ring[0] = head;
+	__atomic_store_n(&ram.avail.idx, idx, __ATOMIC_RELEASE);
+	set(VIRTIO_MMIO_QUEUE_NOTIFY, 0);
+	report(wait_needs_reset() && ram.used.idx == 0, "%s asks for a reset", what);
+	__atomic_store_n(&ram.avail.idx, (uint16_t)1, __ATOMIC_RELEASE);
+	ram.avail.ring[0] = 0;
+	set(VIRTIO_MMIO_QUEUE_NOTIFY, 0);
+	report(!wait_used(FEW_SPINS), "after %s nothing is served", what);
+	report(start(false) && good_request(), "after %s and a reset all is well", what);
+}
+
+/* Every offset at one width, read and written with every bit set. */
+static void check_registers(unsigned int width)
+{
+	for (uintptr_t at = base; at + width <= base + 0x140; at += width == 4 ? 4 : 1) {
+		switch (width) {
+		case 1:
+			*(volatile uint8_t *)at;
+			*(volatile uint8_t *)at = 0xff;
+			break;
+		case 2:
+			*(volatile uint16_t *)at;
+			*(volatile uint16_t *)at = 0xffff;
+			break;
+		case 4:
+			*(volatile uint32_t *)at;
+			*(volatile uint32_t *)at = UINT32_MAX;
+			break;
+		default:
+			*(volatile uint64_t *)at;
+			*(volatile uint64_t *)at = UINT64_MAX;
+			break;
+		}
+	}
+	report(get(VIRTIO_MMIO_MAGIC_VALUE) == MAGIC && start(true) && good_request(),
+	       "it outlives accesses of %u bytes at every offset", width);
+}
+
+static void check_device(void)
+{
+	report_group(id == VIRTIO_ID_RNG ? "rng" : "blk");
+	report(start(false) && good_request(), "a good request is served");
+	report(start(true) && good_request(), "a good request is served with event index");
+	check_chains(false);
+	check_chains(true);
+	check_ring("an index that ran too far", 0, SIZE + 1);
+	check_ring("an index that went backwards", 0, 0xffff);
+	check_ring("a head outside of the table", SIZE, 1);
+	check_ring("a head far outside", 0xffff, 1);
+	for (unsigned int width = 1; width <= 8; width *= 2) {
+		check_registers(width);
+	}
+}
+
+uint64_t payload_main(void)
+{
+	unsigned int found = 0;
+
+	if (!fw_map_mmio(SLOTS_GPA)) {
+		report_skip("0x%lx cannot be mapped", SLOTS_GPA);
+		return report_summary();
+	}
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		base = SLOTS_GPA + i * SLOT_BYTES;
+		id = get(VIRTIO_MMIO_MAGIC_VALUE) == MAGIC ? get(VIRTIO_MMIO_DEVICE_ID) : 0;
+		if (id == VIRTIO_ID_RNG || id == VIRTIO_ID_BLOCK) {
+			check_device();
+			found++;
+		}
+	}
+	if (found == 0) {
+		report_skip("this machine has neither an entropy nor a block device");
+	}
+	return report_summary();
+}
