@@ -10,6 +10,8 @@
 
 #include "base/log.h"
 #include "cli/helpers.h"
+#include "cli/status.h"
+#include "engine/spawn.h"
 #include "samples/record.h"
 
 #define SELF       "/proc/self/exe"
@@ -76,14 +78,39 @@ static int hash_kernel(const struct compare_kernels *x, struct plan_arm *a,
 	return 0;
 }
 
-/* Whether an arm's kernel is the name of an image that is not in the cache. */
-static bool is_missing(const struct plan_arm *a)
+/* Whether an image in the cache is of older patches or options than "kernel build" would make. */
+static bool is_stale(const char *name)
+{
+	char *const argv[] = {"ringside", "kernel", "path", (char *)name, NULL};
+	const struct spawn_request req = {.program = SELF, .argv = argv, .input = ""};
+	struct err e = ERR_INIT;
+	struct spawn_result res;
+	bool stale;
+
+	if (spawn_run(&req, &res, &e) < 0) {
+		return false;
+	}
+	/* Any other status is of a place that cannot build: what is in the cache is what there is.
+	 */
+	stale = res.end == SPAWN_EXITED && res.status == STATUS_NO;
+	spawn_result_fini(&res);
+	return stale;
+}
+
+/*
+ * Whether an arm's kernel is the name of an image that is to be built. A scenario says what it
+ * needs of an image; --a and --b take the one that is there.
+ */
+static bool is_to_build(const struct plan *p, const char *kernel)
 {
 	char path[PATH_MAX];
 	struct err e = ERR_INIT;
 
-	return !strchr(a->arm.kernel, '/') &&
-	       cli_find_kernel(a->arm.kernel, path, sizeof(path), &e) == -ENOENT;
+	if (strchr(kernel, '/')) {
+		return false;
+	}
+	return cli_find_kernel(kernel, path, sizeof(path), &e) == -ENOENT ||
+	       (p->title && is_stale(kernel));
 }
 
 /* Runs "ringside kernel build NAME..."; what it says of its progress is for the user to see. */
@@ -94,7 +121,7 @@ static int build_images(const char *const *names, size_t n, struct err *e)
 	pid_t pid;
 
 	for (size_t i = 0; i < n; i++) {
-		log_info("image %s is not built yet: it is built first", names[i]);
+		log_info("image %s is not built as it is now: it is built first", names[i]);
 		argv[3 + i] = names[i];
 	}
 	fflush(NULL);
@@ -122,18 +149,23 @@ static int build_images(const char *const *names, size_t n, struct err *e)
 
 static int build_missing(const struct plan *p, struct err *e)
 {
+	const char *seen[IMAGES_MAX];
 	const char *names[IMAGES_MAX];
-	size_t n = 0;
+	size_t seen_count = 0, n = 0;
 
 	for (size_t g = 0; g < p->group_count; g++) {
 		for (size_t arm = 0; arm < p->groups[g].arm_count; arm++) {
 			const char *name = p->groups[g].arms[arm].arm.kernel;
 			size_t i = 0;
 
-			while (i < n && strcmp(names[i], name) != 0) {
+			while (i < seen_count && strcmp(seen[i], name) != 0) {
 				i++;
 			}
-			if (i == n && is_missing(&p->groups[g].arms[arm])) {
+			if (i < seen_count) {
+				continue;
+			}
+			seen[seen_count++] = name;
+			if (is_to_build(p, name)) {
 				names[n++] = name;
 			}
 		}

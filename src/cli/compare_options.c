@@ -72,6 +72,17 @@ static int check_arms(const struct compare_options *o, struct err *e)
 	return 0;
 }
 
+/* Without a file the plan names the results, and a seed that is drawn makes a plan of its own. */
+static int check_resume(const struct compare_options *o, struct err *e)
+{
+	if (o->resume && !o->results && o->seed == NOT_GIVEN) {
+		return err_set(e, -EINVAL,
+			       "--resume: which comparison? Give its --results file or "
+			       "its --seed");
+	}
+	return 0;
+}
+
 static int check(const struct compare_options *o, struct err *e)
 {
 	int r;
@@ -90,12 +101,7 @@ static int check(const struct compare_options *o, struct err *e)
 	if (o->icount != NOT_GIVEN && o->backend && strcmp(o->backend, "kvm") == 0) {
 		return err_set(e, -EINVAL, "--icount is QEMU's: it needs --backend qemu");
 	}
-	if (o->resume && !o->results && o->seed == NOT_GIVEN && !o->scenario) {
-		return err_set(e, -EINVAL,
-			       "--resume: which comparison? Give its --results file or "
-			       "its --seed");
-	}
-	return 0;
+	return o->scenario ? 0 : check_resume(o, e);
 }
 
 /**
@@ -130,7 +136,8 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		 .help = "what 'ringside calibrate --json' wrote, for the floors that a scenario "
 			 "asks for; none: do without [this host is calibrated first]"},
 		{OPT_FLAG, "no-build", 0, &o->no_build,
-		 .help = "do not build images that are not in the cache"},
+		 .help = "do not build images; else those that are missing are built first, and "
+			 "with --scenario those that are out of date"},
 		{OPT_GROUP, .help = "How much"},
 		{OPT_U64, "blocks", 'n', &o->blocks, .min = 1, .max = SCHEDULE_BLOCKS_MAX,
 		 .arg = "N",
@@ -357,6 +364,7 @@ static int make_groups(struct compare_options *o, struct plan *p, struct scenari
 			p->groups = TAKE_PTR(s->groups);
 			p->group_count = s->group_count;
 			s->group_count = 0;
+			r = check_resume(o, e);
 		}
 	}
 	for (size_t i = 0; r == 0 && i < p->group_count; i++) {

@@ -168,6 +168,19 @@ def test_killed_by_sigkill_again_and_again_the_report_is_that_of_an_undisturbed_
     assert sorted(boots) == list(range(64))
 
 
+def test_without_a_results_file_the_plan_finds_its_own_again(scenario):
+    words = [RINGSIDE, "compare", "--scenario", scenario.file, "--runner", FAKE, "--calibration",
+             "none", "--blocks", "2"]
+    one = scenario.run(*words)
+    again = scenario.run(*words, "--resume")
+    assert (again.returncode, again.stdout) == (one.returncode, one.stdout)
+    assert "going on after 20 of 20 boots" in again.stderr
+    scenario.write(GROUPS.replace("seed: 1\n", ""))
+    drawn = scenario.run(*words, "--resume")
+    assert drawn.returncode == 2
+    assert "--resume: which comparison? Give its --results file or its --seed" in drawn.stderr
+
+
 def test_what_is_given_on_the_command_line_counts_instead_of_the_file(scenario):
     p = scenario.compare("--blocks", "2", "--seed", "9", "--batches", "4", "--icount", "5")
     assert p.returncode == 3, p.stderr
@@ -258,11 +271,13 @@ def test_an_image_that_is_not_built_is_built_first_unless_told_not_to(scenario):
     build = config / "build"
     # Stands in for the build script: notes its words, and puts an image into the cache.
     build.write_text("#!/bin/sh\n"
+                     "[ $1 = --path ] && exit $(cat %s/stale)\n"
                      "echo \"$@\" >>%s/built\n"
                      "for i; do name=$i; done\n"
                      "mkdir -p $XDG_CACHE_HOME/ringside/kernels/by-name/$name\n"
                      "echo noise=1 >$XDG_CACHE_HOME/ringside/kernels/by-name/$name/vmlinux\n"
-                     "echo building $name\n" % scenario.path)
+                     "echo building $name\n" % (scenario.path, scenario.path))
+    (scenario.path / "stale").write_text("0")
     build.chmod(0o755)
     scenario.env["RINGSIDE_KERNEL_CONFIG"] = str(config)
     scenario.write(GROUPS.replace("KERNEL,append=same", "nosuch"))
@@ -272,10 +287,18 @@ def test_an_image_that_is_not_built_is_built_first_unless_told_not_to(scenario):
     assert not (scenario.path / "built").exists()
     p = scenario.compare()
     assert p.returncode in (0, 1, 3), p.stderr
-    assert "image nosuch is not built yet: it is built first" in p.stderr
+    assert "image nosuch is not built as it is now: it is built first" in p.stderr
     assert "building nosuch" in p.stderr
     assert "building" not in p.stdout
     assert (scenario.path / "built").read_text().split() == ["nosuch"]
+    # It is there: built again only where it is of other patches by now.
+    os.unlink(scenario.results)
+    scenario.compare("--blocks", "1")
+    assert (scenario.path / "built").read_text().split() == ["nosuch"]
+    os.unlink(scenario.results)
+    (scenario.path / "stale").write_text("1")
+    scenario.compare("--blocks", "1")
+    assert (scenario.path / "built").read_text().split() == ["nosuch", "nosuch"]
     build.write_text("#!/bin/sh\nexit 3\n")
     scenario.write(GROUPS.replace("KERNEL,append=same", "other"))
     p = scenario.compare("--resume")
