@@ -127,7 +127,7 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		 .help = "compare A with itself, to see what this machine makes of no difference"},
 		{OPT_STRING, "bench", 0, &o->bench, .arg = "LIST",
 		 .help = "benchmarks or groups of them, separated by commas: syscall, ctxsw, "
-			 "ctxsw.pipe, ctxsw.futex.fsgs, ..."},
+			 "ctxsw.pipe, ctxsw.futex.fsgs, uaccess, kvmwalk, conn, ..."},
 		{OPT_STRING, "scenario", 's', &o->scenario, .arg = "FILE",
 		 .help = "groups of two and more arms, their benchmarks, and what is claimed of "
 			 "them: see ringside-scenario(5). What is given here as well counts "

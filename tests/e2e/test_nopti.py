@@ -51,7 +51,8 @@ def instructions(line, shift=3):
 
 def least_ticks(arms, name):
     """Of each arm: the batch that was disturbed least, as what else runs can only add to it."""
-    return {arm: min(lines[name]["ticks"]) / lines[name]["calls"] for arm, lines in arms.items()}
+    return {arm: (min(lines[name]["ticks"]) - min(lines[name]["empty"])) / lines[name]["calls"]
+            for arm, lines in arms.items()}
 
 
 def test_a_flagged_null_system_call_is_between_no_isolation_and_isolation(counted):

@@ -39,10 +39,12 @@ static void make_parents(const char *path)
 
 static void write_bytes(const char *path, const void *data, size_t len)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = open(below(path), O_WRONLY | O_CREAT | O_TRUNC, 0755);
 
-	make_parents(path);
-	fd = open(below(path), O_WRONLY | O_CREAT | O_TRUNC, 0755);
+	if (fd < 0) {
+		make_parents(path);
+		fd = open(below(path), O_WRONLY | O_CREAT | O_TRUNC, 0755);
+	}
 	assert_true(fd >= 0);
 	assert_int_equal(io_write_all(fd, data, len), 0);
 }
@@ -284,6 +286,25 @@ static void each_missing_or_broken_file_is_named(void **state)
 	expect_error("/bin/nohead", -EBADMSG, "neither a program nor a shared object");
 }
 
+/* Only the dynamic part matters, so that a file cut behind it is whole. */
+static void a_file_cut_anywhere_is_refused_without_harm(void **state)
+{
+	struct image im = build(
+		&(struct object){.interp = "/lib64/ld.so", .soname = "x", .needed = {"libc.so"}});
+	size_t whole = offsetof(struct image, strings) + 1 + sizeof("x") + sizeof("libc.so");
+
+	for (size_t len = 0; len < whole; len++) {
+		_cleanup_(closure_destroy_p) struct closure *c = closure();
+		struct err e = ERR_INIT;
+
+		write_bytes("/bin/cut", &im, len);
+		assert_int_equal(closure_add(c, "/bin/cut", NULL, &e), -EBADMSG);
+		assert_non_null(strstr(e.text, "/bin/cut: "));
+	}
+	write_bytes("/bin/cut", &im, whole);
+	expect("/bin/cut", NULL, "/bin/cut\n/lib64/ld.so\n/lib/x86_64-linux-gnu/libc.so\n");
+}
+
 static void two_files_of_one_name_are_refused(void **state)
 {
 	_cleanup_(closure_destroy_p) struct closure *c = closure();
@@ -374,6 +395,7 @@ int main(void)
 		cmocka_unit_test(an_object_for_another_machine_is_passed_over),
 		cmocka_unit_test(an_object_may_forbid_the_default_directories),
 		cmocka_unit_test(each_missing_or_broken_file_is_named),
+		cmocka_unit_test(a_file_cut_anywhere_is_refused_without_harm),
 		cmocka_unit_test(two_files_of_one_name_are_refused),
 		cmocka_unit_test(the_archive_gets_files_and_links),
 		cmocka_unit_test(a_real_program_gets_what_its_own_ld_so_loads),
