@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -245,6 +246,7 @@ static int kvm_collect(struct backend *b, struct record_boot *r, uint64_t exec_n
 	json_t *caps = json_object(), *stats = json_object();
 
 	r->backend = "kvm";
+	snprintf(r->cpu_print, sizeof(r->cpu_print), "%016" PRIx64, machine_cpu_print(m));
 	r->phase_ns[RECORD_LOAD] = since(t->loaded_ns, exec_ns);
 	r->phase_ns[RECORD_FIRST_RUN] = since(t->first_run_ns, exec_ns);
 	if (t->ended_ns) {
@@ -346,13 +348,15 @@ static void warn_of_tails(const struct backend_config *cfg, const struct machine
 /**
  * backend_kvm_create() - build a machine of our own, with the guest in its memory
  * @cfg: what is to run; only needed during the call
+ * @cpu: what its processors are to offer; only needed during the call
  * @ret: set on success; end it with backend_destroy()
  * @e: set on failure; about KVM itself it starts with one of doctor's check ids, "kvm-..."
  *
  * Return: 0, or what machine_build() or reading the initrd gave: a negative errno.
  * Context: the thread that will run the event loop.
  */
-int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, struct err *e)
+int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_spec *cpu,
+		       struct backend **ret, struct err *e)
 {
 	struct machine_piece piece = {.fd = -1};
 	struct machine_disk disks[BACKEND_DISKS_MAX];
@@ -362,6 +366,7 @@ int backend_kvm_create(const struct backend_config *cfg, struct backend **ret, s
 		.initrd = &piece,
 		.memory_bytes = cfg->memory_bytes,
 		.cpus = cfg->cpus,
+		.cpu = cpu,
 		.entry = MACHINE_ENTRY_RING_0,
 		.disks = disks,
 		.disk_count = cfg->disk_count,

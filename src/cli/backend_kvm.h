@@ -4,8 +4,9 @@
 #define CLI_BACKEND_KVM_H
 
 #include "engine/backend.h"
+#include "vmm/cpu.h"
 
-int backend_kvm_create(const struct backend_config *cfg, struct backend **ret,
-		       struct err *e) __must_check;
+int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_spec *cpu,
+		       struct backend **ret, struct err *e) __must_check;
 
 #endif

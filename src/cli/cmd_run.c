@@ -35,6 +35,7 @@ struct run {
 	uint64_t exec_ns;
 	char kernel_path[PATH_MAX];
 	char *append;
+	char cpu_flags[X86_CPU_QEMU_MAX];
 	struct initramfs *initramfs;
 	struct run_disks disks;
 	int json_fd, console_fd;
@@ -191,7 +192,7 @@ static int create_backend(struct run *run, const struct backend_config *common, 
 	};
 
 	return run->qemu ? backend_qemu_create(&cfg, &run->backend, e)
-			 : backend_kvm_create(common, &run->backend, e);
+			 : backend_kvm_create(common, &run->o.cpu_spec, &run->backend, e);
 }
 
 static int make_backend(struct run *run, struct err *e)
@@ -220,6 +221,13 @@ static int make_backend(struct run *run, struct err *e)
 		return r;
 	}
 	common.append = run->append;
+	common.cpu_flags = run->cpu_flags;
+	if (run->qemu) {
+		r = x86_cpu_spec_qemu(&run->o.cpu_spec, run->cpu_flags, e);
+		if (r < 0) {
+			return r;
+		}
+	}
 	return create_backend(run, &common, e);
 }
 
@@ -291,6 +299,13 @@ static int fill_record(struct run *run, struct err *e)
 	r->outcome_text = strdup(o->text);
 	r->kernel_path = run->kernel_path[0] ? strdup(run->kernel_path) : NULL;
 	r->append = run->append ? strdup(run->append) : NULL;
+	r->cpu_asked = run->o.cpu ? strdup(run->o.cpu) : NULL;
+	r->cpu_pmu = run->o.cpu_spec.pmu;
+	if (record_cpu_of_guest(r)) {
+		log_warn("the guest finds another CPUID than KVM was told%s%s",
+			 run->o.cpu ? ": it does not apply --cpu " : "",
+			 run->o.cpu ? run->o.cpu : "");
+	}
 	if (strcmp(r->backend, "kvm") == 0) {
 		detect_class(run);
 		r->exec_class = run->class.known ? run->class.class : EXEC_NATIVE;

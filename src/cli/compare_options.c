@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "engine/scenario.h"
 #include "samples/class.h"
+#include "vmm/cpu.h"
 
 #define NOT_GIVEN       UINT64_MAX
 
@@ -51,15 +52,17 @@ static int check_scenario(const struct compare_options *o, struct err *e)
 static int check_arms(const struct compare_options *o, struct err *e)
 {
 	if (!o->a) {
-		return err_set(e, -EINVAL,
-			       "--a is missing: the arm to compare with, "
-			       "KERNEL[,append=TEXT]...[,task=KIND] (or --scenario FILE)");
+		return err_set(
+			e, -EINVAL,
+			"--a is missing: the arm to compare with, "
+			"KERNEL[,append=TEXT]...[,cpu=SPEC]...[,task=KIND] (or --scenario FILE)");
 	}
 	if (!o->b && !o->aa) {
-		return err_set(e, -EINVAL,
-			       "--b is missing: the arm to judge, "
-			       "KERNEL[,append=TEXT]...[,task=KIND] (or --aa to compare A with "
-			       "itself)");
+		return err_set(
+			e, -EINVAL,
+			"--b is missing: the arm to judge, "
+			"KERNEL[,append=TEXT]...[,cpu=SPEC]...[,task=KIND] (or --aa to compare A with "
+			"itself)");
 	}
 	if (o->b && o->aa) {
 		return err_set(e, -EINVAL, "--aa compares --a with itself: leave out --b");
@@ -119,7 +122,7 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 	const struct opt_row rows[] = {
 		{OPT_GROUP, .help = "What is compared"},
 		{OPT_STRING, "a", 'a', &o->a, .arg = "ARM",
-		 .help = "the arm to compare with: KERNEL[,append=TEXT]...[,task=nopti], where KERNEL "
+		 .help = "the arm to compare with: KERNEL[,append=TEXT]...[,cpu=SPEC]...[,task=nopti], where KERNEL "
 			 "is a file or an image of the cache; a comma inside a value is written "
 			 "\\,"},
 		{OPT_STRING, "b", 'b', &o->b, .arg = "ARM", .help = "the arm to judge"},
@@ -379,6 +382,24 @@ static int make_groups(struct compare_options *o, struct plan *p, struct scenari
 	return r;
 }
 
+/* Names of features are known here, what a host has is for each boot to find out. */
+static int check_cpus(const struct plan *p, struct err *e)
+{
+	for (size_t i = 0; i < p->group_count; i++) {
+		const struct plan_group *g = &p->groups[i];
+
+		for (size_t a = 0; a < g->arm_count; a++) {
+			struct x86_cpu_spec unused;
+			int r = x86_cpu_spec_parse(g->arms[a].arm.cpu, &unused, e);
+
+			if (r < 0) {
+				return err_prefix(e, "arm %s", arm_name((unsigned int)a));
+			}
+		}
+	}
+	return 0;
+}
+
 /*
  * What the backend cannot run. Of a scenario such a group is left out, as long as there are others:
  * one file is then good for every host.
@@ -411,7 +432,10 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
 	p->aa = o->aa;
 	p->batches = (unsigned int)o->batches;
 	p->warmup = PLAN_WARMUP;
-	r = choose_seed(o, &p->seed, e);
+	r = check_cpus(p, e);
+	if (r == 0) {
+		r = choose_seed(o, &p->seed, e);
+	}
 	if (r == 0) {
 		r = choose_backend(o, p, e);
 	}

@@ -3,6 +3,7 @@
 #include "cli/run_options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/session.h"
@@ -50,10 +51,31 @@ static int parse_fail_on(struct run_options *o, struct err *e)
 	return 0;
 }
 
+static void print_features(void)
+{
+	size_t count, column = 0;
+	const struct x86_feature *f = x86_features(&count);
+
+	printf("bases: host x86-64-v1 x86-64-v2 x86-64-v3 x86-64-v4\nfeatures:");
+	for (size_t i = 0; i <= count; i++) {
+		const char *name = i < count ? f[i].name : "pmu";
+
+		if (column + strlen(name) > 80) {
+			printf("\n         ");
+			column = 0;
+		}
+		column += (size_t)printf(" %s", name);
+	}
+	printf("\n");
+}
+
 static int check(struct run_options *o, struct err *e)
 {
 	int r = parse_fail_on(o, e);
 
+	if (r == 0) {
+		r = x86_cpu_spec_parse(o->cpu, &o->cpu_spec, e);
+	}
 	if (r < 0) {
 		return r;
 	}
@@ -122,6 +144,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "kernel command line, after ringside's own words"},
 		{OPT_U64, "cpus", 'c', &o->cpus, .min = 1, .max = CPUS_MAX, .arg = "N",
 		 .help = "number of vCPUs [1]"},
+		{OPT_STRING, "cpu", 0, &o->cpu, .arg = "[BASE,][-|+]FEATURE,...",
+		 .help = "what CPUID offers: host or x86-64-v1 to -v4, features taken away or "
+			 "demanded, +pmu for performance counters; help lists them [host,-pmu]"},
 		{OPT_BYTES, "memory", 'm', &o->memory_bytes, .min = 1, .arg = "SIZE",
 		 .help = "guest memory, in MiB without a unit [512M, with --lab 2G]"},
 		{OPT_LIST, "disk", 'd', &o->disks, .arg = "FILE[,ro][,direct]",
@@ -184,5 +209,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	*o = (struct run_options){
 		.kernel = "base", .cpus = 1, .backend = "auto", .icount = RUN_ICOUNT_OFF};
 	r = opt_parse(&cmd, argc, argv, &o->rest, e);
+	if (r == 0 && o->cpu && strcmp(o->cpu, "help") == 0) {
+		print_features();
+		return OPT_SHOWN_HELP;
+	}
 	return r ? r : check(o, e);
 }

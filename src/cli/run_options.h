@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/options.h"
+#include "vmm/cpu.h"
 
 #define RUN_ICOUNT_OFF UINT64_MAX
 
@@ -16,6 +17,8 @@ struct run_options {
 	struct opt_list append;
 	uint64_t cpus;
 	uint64_t memory_bytes;
+	const char *cpu; /* as written, or NULL */
+	struct x86_cpu_spec cpu_spec;
 	struct opt_list disks; /* see run_devices.h */
 	bool rng;
 	const char *backend; /* "auto", "kvm", "qemu" */

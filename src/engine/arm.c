@@ -62,12 +62,19 @@ int arm_task_parse(const char *name, enum arm_task *ret)
 struct reading {
 	const char *option, *text;
 	char *append; /* room for as much as the whole text */
+	char *cpu;    /* likewise */
 	enum arm_task task;
 };
 
 static int take_append(struct reading *r, const char *value, struct err *e)
 {
 	sprintf(r->append + strlen(r->append), "%s%s", *r->append ? " " : "", value);
+	return 0;
+}
+
+static int take_cpu(struct reading *r, const char *value, struct err *e)
+{
+	sprintf(r->cpu + strlen(r->cpu), "%s%s", *r->cpu ? "," : "", value);
 	return 0;
 }
 
@@ -89,14 +96,15 @@ static int take_property(struct reading *r, const char *field, struct err *e)
 	static const struct {
 		const char *name;
 		int (*take)(struct reading *r, const char *value, struct err *e);
-	} properties[] = {{"append", take_append}, {"task", take_task}};
+	} properties[] = {{"append", take_append}, {"cpu", take_cpu}, {"task", take_task}};
 	size_t len = strcspn(field, "=");
 
 	if (!field[len]) {
-		return err_set(e, -EINVAL,
-			       "%s '%s': expected append=TEXT or task=KIND, got '%s' (a comma "
-			       "inside a value is written '\\,')",
-			       r->option, r->text, field);
+		return err_set(
+			e, -EINVAL,
+			"%s '%s': expected append=TEXT, cpu=SPEC or task=KIND, got '%s' (a comma "
+			"inside a value is written '\\,')",
+			r->option, r->text, field);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(properties); i++) {
 		if (strlen(properties[i].name) != len ||
@@ -108,7 +116,7 @@ static int take_property(struct reading *r, const char *field, struct err *e)
 						r->text, properties[i].name);
 	}
 	return err_set(e, -EINVAL,
-		       "%s '%s': '%.*s' is no property of an arm; there are: append, task",
+		       "%s '%s': '%.*s' is no property of an arm; there are: append, cpu, task",
 		       r->option, r->text, (int)len, field);
 }
 
@@ -128,18 +136,19 @@ int arm_parse(const char *option, const char *text, struct arm *ret, struct err 
 	_cleanup_free_ char *field = malloc(room);
 	_cleanup_free_ char *kernel = malloc(room);
 	_cleanup_free_ char *append = calloc(1, room);
-	struct reading reading = {.option = option, .text = text, .append = append};
+	_cleanup_free_ char *cpu = calloc(1, room);
+	struct reading reading = {.option = option, .text = text, .append = append, .cpu = cpu};
 	const char *p = text;
 	bool more;
 
-	if (!field || !kernel || !append) {
+	if (!field || !kernel || !append || !cpu) {
 		return err_set(e, -ENOMEM, "%s: out of memory", option);
 	}
 	p = take_field(p, kernel, &more);
 	if (!*kernel) {
 		return err_set(e, -EINVAL,
 			       "%s '%s': the kernel is missing; an arm is "
-			       "KERNEL[,append=TEXT]...[,task=KIND]",
+			       "KERNEL[,append=TEXT]...[,cpu=SPEC]...[,task=KIND]",
 			       option, text);
 	}
 	while (more) {
@@ -153,6 +162,7 @@ int arm_parse(const char *option, const char *text, struct arm *ret, struct err 
 	}
 	ret->kernel = TAKE_PTR(kernel);
 	ret->append = TAKE_PTR(append);
+	ret->cpu = *cpu ? TAKE_PTR(cpu) : NULL;
 	ret->task = reading.task;
 	return 0;
 }
@@ -167,5 +177,6 @@ void arm_fini(struct arm *a)
 {
 	free(a->kernel);
 	free(a->append);
+	free(a->cpu);
 	*a = (struct arm){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An arm of a comparison as it is written: KERNEL[,append=TEXT]...[,task=KIND] */
+/* An arm of a comparison as it is written: KERNEL[,append=TEXT]...[,cpu=SPEC]...[,task=KIND] */
 #ifndef ENGINE_ARM_H
 #define ENGINE_ARM_H
 
@@ -15,6 +15,7 @@ enum arm_task {
 struct arm {
 	char *kernel; /* a path or the name of an image */
 	char *append; /* kernel command line, may be empty; several are joined by spaces */
+	char *cpu;    /* what 'ringside run --cpu' takes, or NULL; several are joined by commas */
 	enum arm_task task;
 };
 

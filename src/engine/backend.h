@@ -107,6 +107,7 @@ struct backend_config {
 	const char *initrd_path;           /* a file instead, or NULL */
 	const char *append;
 	unsigned int cpus;
+	const char *cpu_flags; /* of QEMU's -cpu, each with a comma before it; NULL: none */
 	uint64_t memory_bytes;
 	const struct backend_disk *disks;
 	size_t disk_count; /* at most BACKEND_DISKS_MAX */

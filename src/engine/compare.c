@@ -98,6 +98,10 @@ static int start_boot(const struct comparison *c, const struct compare_request *
 		argv[n++] = "--append";
 		argv[n++] = arm->arm.append;
 	}
+	if (arm->arm.cpu) {
+		argv[n++] = "--cpu";
+		argv[n++] = arm->arm.cpu;
+	}
 	argv[n++] = "--backend";
 	argv[n++] = p->backend;
 	if (p->icount != PLAN_NO_ICOUNT) {

@@ -114,6 +114,34 @@ static int differs(struct err *e, const char *what, const char *found, const cha
 		       what, found, first);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Processors may differ only between arms of which one asks for it. */
+static int check_cpu(const struct comparison *c, const struct boot_record *r, struct err *e)
+{
+	const struct schedule_boot *mine = &c->plan.boots[r->slot];
+	const char *cpu = plan_boot_arm(&c->plan, mine)->arm.cpu;
+
+	for (size_t i = 0; *r->cpu_print && i < c->plan.boot_count; i++) {
+		const struct schedule_boot *other = &c->plan.boots[i];
+		const struct boot_record *o = c->boots[i];
+
+		if (!o || !*o->cpu_print || strcmp(o->cpu_print, r->cpu_print) == 0 ||
+		    !same_text(plan_boot_arm(&c->plan, other)->arm.cpu, cpu)) {
+			continue;
+		}
+		return err_set(e, -EXDEV,
+			       "CPUID of this boot of arm %s (%s) is not that of boot %zu of arm "
+			       "%s (%s), and neither arm asks for a difference with cpu=",
+			       arm_name(mine->arm), r->cpu_print, i + 1, arm_name(other->arm),
+			       o->cpu_print);
+	}
+	return 0;
+}
+
 /* A boot must be of the kernel that was planned, on the machine of the others. */
 static int check_alike(const struct comparison *c, const struct boot_record *r, struct err *e)
 {
@@ -144,7 +172,7 @@ static int check_alike(const struct comparison *c, const struct boot_record *r, 
 		snprintf(ticks[1], sizeof(ticks[1]), "%" PRIu64, first->ticks_per_unit);
 		return differs(e, "number of ticks per unit", ticks[0], ticks[1]);
 	}
-	return 0;
+	return check_cpu(c, r, e);
 }
 
 static int add_boot(struct comparison *c, const char *text, size_t len, struct err *e)

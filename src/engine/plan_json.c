@@ -20,9 +20,9 @@ static json_t *append(json_t *array, json_t *element)
 
 static json_t *arm_to_json(const struct plan_arm *a)
 {
-	return json_pack("{s:s?, s:s, s:s, s:s, s:s?}", "name", a->name, "kernel", a->arm.kernel,
-			 "append", a->arm.append, "sha256", a->sha256, "task",
-			 arm_task_name(a->arm.task));
+	return json_pack("{s:s?, s:s, s:s, s:s*, s:s, s:s?}", "name", a->name, "kernel",
+			 a->arm.kernel, "append", a->arm.append, "cpu", a->arm.cpu, "sha256",
+			 a->sha256, "task", arm_task_name(a->arm.task));
 }
 
 static json_t *arms_to_json(const struct plan_group *g)
@@ -163,6 +163,9 @@ static int arm_from_json(const json_t *o, struct plan_arm *a, struct err *e)
 	}
 	if (r == 0) {
 		r = get_text(o, "append", &a->arm.append, e);
+	}
+	if (r == 0) {
+		r = get_text_or_null(o, "cpu", &a->arm.cpu, e);
 	}
 	if (r == 0 && task && !json_is_null(task) &&
 	    (!json_is_string(task) || arm_task_parse(json_string_value(task), &a->arm.task) < 0)) {

@@ -108,7 +108,7 @@ static void add_machine(struct qemu_args *a, const struct backend_qemu_config *c
 	add(a, "-cpu");
 	/* Shadow paging in the lab cannot do five levels (QEMU 7.2), and no guest of ours uses
 	 * them. */
-	add(a, "max,-la57,-erms,-fsrm");
+	add(a, "max,-la57,-erms,-fsrm%s", c->cpu_flags ? c->cpu_flags : "");
 	add(a, "-smp");
 	add(a, "%u", c->cpus);
 	add(a, "-m");

@@ -294,15 +294,20 @@ static void make_label(const struct plan_group *g, const struct plan_arm *arm, b
 	if (arm->name) {
 		snprintf(buf, len, "%s", arm->name);
 	} else {
-		snprintf(buf, len, "%s%s%s%s%s", same && *a->append ? "" : a->kernel,
-			 !same && *a->append ? " " : "", a->append, task ? ", task " : "",
-			 task ? task : "");
+		snprintf(buf, len, "%s%s%s%s%s%s%s", same && *a->append ? "" : a->kernel,
+			 !same && *a->append ? " " : "", a->append, a->cpu ? ", cpu " : "",
+			 a->cpu ? a->cpu : "", task ? ", task " : "", task ? task : "");
 	}
 }
 
 static const char *or_null(const char *text)
 {
 	return text && *text ? text : NULL;
+}
+
+static bool same_cpu(const struct arm *a, const struct arm *b)
+{
+	return a->cpu && b->cpu ? strcmp(a->cpu, b->cpu) == 0 : a->cpu == b->cpu;
 }
 
 static void fill_arms(struct summary_pair *p)
@@ -315,6 +320,7 @@ static void fill_arms(struct summary_pair *p)
 	rep->same_image = strcmp(sides[0]->sha256, sides[1]->sha256) == 0;
 	rep->same_arm = !p->against && rep->same_image &&
 			strcmp(sides[0]->arm.append, sides[1]->arm.append) == 0 &&
+			same_cpu(&sides[0]->arm, &sides[1]->arm) &&
 			sides[0]->arm.task == sides[1]->arm.task;
 	for (int side = 0; side < 2; side++) {
 		make_label(g, sides[side], same_name, p->labels[side], sizeof(p->labels[side]));

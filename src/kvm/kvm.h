@@ -68,6 +68,7 @@ int kvm_dev_cpuid(const struct kvm_dev *d, struct kvm_cpuid_table *ret, struct e
 
 int kvm_vm_init(struct kvm_vm *vm, const struct kvm_dev *d, struct err *e) __must_check;
 void kvm_vm_fini(struct kvm_vm *vm);
+int kvm_vm_disable_pmu(struct kvm_vm *vm, const struct kvm_dev *d, struct err *e) __must_check;
 int kvm_vm_create_irqchip(struct kvm_vm *vm, struct err *e) __must_check;
 int kvm_vm_set_memslot(struct kvm_vm *vm, uint32_t slot, uint64_t gpa, uint64_t bytes, void *host,
 		       struct err *e) __must_check;

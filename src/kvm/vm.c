@@ -73,6 +73,27 @@ void kvm_vm_fini(struct kvm_vm *vm)
 }
 
 /**
+ * kvm_vm_disable_pmu() - have KVM emulate no performance counters, whatever CPUID says
+ * @vm: a VM without vCPUs
+ * @d: the device that it was made on
+ * @e: gets one line
+ *
+ * AMD's four oldest counters are there without a word in CPUID. A KVM that cannot switch them off
+ * (Linux before 5.18) gives them to a guest that tries.
+ *
+ * Return: 0 or −errno.
+ * Context: any thread. Documentation/virt/kvm/api.rst, 8.35.
+ */
+int kvm_vm_disable_pmu(struct kvm_vm *vm, const struct kvm_dev *d, struct err *e)
+{
+	struct kvm_enable_cap cap = {.cap = KVM_CAP_PMU_CAPABILITY, .args[0] = KVM_PMU_CAP_DISABLE};
+	int can = kvm_dev_cap(d, KVM_CAP_PMU_CAPABILITY);
+	int r = can > 0 && can & KVM_PMU_CAP_DISABLE ? vm_ioctl(vm, KVM_ENABLE_CAP, &cap) : 0;
+
+	return r < 0 ? err_errno(e, r, "KVM does not switch the performance counters off") : 0;
+}
+
+/**
  * kvm_vm_create_irqchip() - both PICs, the I/O APIC, local APICs and the PIT, all in the kernel
  * @vm: a VM without vCPUs: local APICs come only with chips made before them
  * @e: gets one line

@@ -67,6 +67,7 @@ struct boot_record {
 	char *kernel_version;
 	char *host_cpu;
 	char *host_kernel;
+	char *cpu_print; /* fingerprint of what CPUID told the guest */
 	char *backend;
 	char *qemu_version;
 

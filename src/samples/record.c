@@ -49,6 +49,7 @@ void record_boot_fini(struct record_boot *r)
 	free(r->kernel_sha256);
 	free(r->kernel_version);
 	free(r->append);
+	free(r->cpu_asked);
 	free(r->exits);
 	free(r->windows);
 	free(r->outcome_text);
@@ -136,18 +137,51 @@ json_t *record_host_to_json(void)
 			 hypervisor);
 }
 
+/**
+ * record_cpu_of_guest() - take the fingerprint that the guest sent instead of the one it was given
+ * @r: a record
+ *
+ * The guest is not trusted: what is no fingerprint is passed over.
+ *
+ * Return: whether the two differ: KVM does not apply what it was told.
+ * Context: any thread.
+ */
+bool record_cpu_of_guest(struct record_boot *r)
+{
+	const json_t *line;
+	bool differs = false;
+	size_t i;
+
+	json_array_foreach (r->guest, i, line) {
+		const char *type = json_string_value(json_object_get(line, "type"));
+		const char *print =
+			json_string_value(json_object_get(json_object_get(line, "facts"), "cpuid"));
+
+		if (!type || strcmp(type, "agent") != 0 || !print ||
+		    strlen(print) != RECORD_CPU_PRINT ||
+		    strspn(print, "0123456789abcdef") != RECORD_CPU_PRINT) {
+			continue;
+		}
+		differs = *r->cpu_print && strcmp(r->cpu_print, print) != 0;
+		memcpy(r->cpu_print, print, RECORD_CPU_PRINT + 1);
+		break;
+	}
+	return differs;
+}
+
 static json_t *provenance_to_json(const struct record_boot *r)
 {
 	uint64_t ticks = exec_class_ticks_per_unit(r->exec_class, r->icount_shift);
 
-	return json_pack("{s:s, s:{s:o, s:s?, s:s?}, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I}",
-			 "ringside", RINGSIDE_VERSION, "kernel", "path",
-			 record_text_to_json(r->kernel_path), "sha256", r->kernel_sha256, "version",
-			 r->kernel_version, "append", record_text_to_json(r->append), "host",
-			 record_host_to_json(), "kvm", json_or_null(r->kvm), "qemu",
-			 json_or_null(r->qemu), "backend", r->backend, "class",
-			 exec_class_name(r->exec_class), "unit", exec_class_unit(r->exec_class),
-			 "ticks_per_unit", (json_int_t)ticks);
+	return json_pack(
+		"{s:s, s:{s:o, s:s?, s:s?}, s:o, s:{s:o, s:b, s:s?}, s:o, s:o, s:o, s:s, s:s, s:s, s:I}",
+		"ringside", RINGSIDE_VERSION, "kernel", "path", record_text_to_json(r->kernel_path),
+		"sha256", r->kernel_sha256, "version", r->kernel_version, "append",
+		record_text_to_json(r->append), "cpu", "asked", record_text_to_json(r->cpu_asked),
+		"pmu", (int)r->cpu_pmu, "fingerprint", *r->cpu_print ? r->cpu_print : NULL, "host",
+		record_host_to_json(), "kvm", json_or_null(r->kvm), "qemu", json_or_null(r->qemu),
+		"backend", r->backend, "class", exec_class_name(r->exec_class), "unit",
+		exec_class_unit(r->exec_class), "ticks_per_unit", (json_int_t)ticks);
 }
 
 static json_t *phases_to_json(const struct record_boot *r)

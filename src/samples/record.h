@@ -18,6 +18,8 @@
 
 #define RECORD_SCHEMA_VERSION 1
 
+#define RECORD_CPU_PRINT      16
+
 /* A moment that was not seen. */
 #define RECORD_NEVER UINT64_MAX
 
@@ -51,7 +53,10 @@ struct record_boot {
 	char *kernel_sha256;  /* hex, or NULL */
 	char *kernel_version; /* the guest's uname, or NULL */
 	char *append;
-	const char *backend; /* static: "kvm" or "qemu" */
+	char *cpu_asked;                      /* what was asked of the processor, or NULL */
+	bool cpu_pmu;                         /* with performance counters */
+	char cpu_print[RECORD_CPU_PRINT + 1]; /* fingerprint of CPUID, hex; empty: not known */
+	const char *backend;                  /* static: "kvm" or "qemu" */
 	enum exec_class exec_class;
 	unsigned int icount_shift;
 	json_t *kvm;  /* {"api":12,"caps":{...}}, or NULL */
@@ -80,6 +85,7 @@ struct record_boot {
 
 void record_boot_init(struct record_boot *r);
 void record_boot_fini(struct record_boot *r);
+bool record_cpu_of_guest(struct record_boot *r);
 json_t *record_text_to_json(const char *s);
 json_t *record_host_to_json(void);
 json_t *record_boot_to_json(const struct record_boot *r);

@@ -195,12 +195,19 @@ static int set_xcr0(struct vcpu *v, const struct kvm_cpuid_table *cpuid, struct 
 	return x.xcrs[0].value ? kvm_vcpu_set_xcrs(&v->kvm, &x, e) : 0;
 }
 
-static int set_up_vcpu(struct machine *m, struct vcpu *v, const struct kvm_cpuid_table *supported,
-		       bool tsc_deadline, struct err *e)
+/* What all vCPUs are made from. */
+struct vcpu_plan {
+	const struct x86_cpu_spec *spec;
+	struct kvm_cpuid_table offered, cpuid; /* by KVM; less what the guest is not to see */
+	bool tsc_deadline;
+};
+
+static int set_up_vcpu(struct machine *m, struct vcpu *v, const struct vcpu_plan *plan,
+		       struct err *e)
 {
 	const struct x86_cpu cpu = {
-		.apic_id = v->index, .cpus = m->vcpu_count, .tsc_deadline = tsc_deadline};
-	struct kvm_cpuid_table cpuid = *supported;
+		.apic_id = v->index, .cpus = m->vcpu_count, .tsc_deadline = plan->tsc_deadline};
+	struct kvm_cpuid_table cpuid = plan->cpuid;
 	struct kvm_msr_table msrs;
 	struct kvm_lapic_state lapic;
 	int r = x86_cpuid_for(&cpuid, &cpu);
@@ -210,6 +217,8 @@ static int set_up_vcpu(struct machine *m, struct vcpu *v, const struct kvm_cpuid
 	}
 	r = kvm_vcpu_set_cpuid(&v->kvm, &cpuid, e);
 	x86_boot_msrs(&msrs);
+	x86_cpu_spec_msrs(plan->spec, &plan->offered, &msrs);
+	m->cpu_print = x86_cpuid_print(&cpuid);
 	if (r == 0) {
 		r = set_xcr0(v, &cpuid, e);
 	}
@@ -226,13 +235,25 @@ static int set_up_vcpu(struct machine *m, struct vcpu *v, const struct kvm_cpuid
 	return r;
 }
 
+static int plan_vcpus(struct machine *m, const struct x86_cpu_spec *spec, struct vcpu_plan *ret,
+		      struct err *e)
+{
+	int r = kvm_dev_cpuid(&m->dev, &ret->offered, e);
+
+	ret->spec = spec;
+	ret->tsc_deadline = kvm_dev_cap(&m->dev, KVM_CAP_TSC_DEADLINE_TIMER) > 0 &&
+			    !x86_cpu_spec_without(spec, "tsc-deadline");
+	ret->cpuid = ret->offered;
+	return r < 0 ? r : x86_cpu_spec_apply(spec, &ret->cpuid, e);
+}
+
 static int make_vcpus(struct machine *m, const struct machine_config *cfg,
 		      const struct loaded *guest, struct err *e)
 {
 	const enum x86_ring ring = cfg->entry == MACHINE_ENTRY_RING_3 ? X86_RING_3 : X86_RING_0;
-	bool tsc_deadline = kvm_dev_cap(&m->dev, KVM_CAP_TSC_DEADLINE_TIMER) > 0;
-	struct kvm_cpuid_table supported;
-	int r = kvm_dev_cpuid(&m->dev, &supported, e);
+	static const struct x86_cpu_spec as_host;
+	struct vcpu_plan plan;
+	int r = plan_vcpus(m, cfg->cpu ? cfg->cpu : &as_host, &plan, e);
 
 	if (r < 0) {
 		return r;
@@ -246,7 +267,7 @@ static int make_vcpus(struct machine *m, const struct machine_config *cfg,
 		m->vcpu_count++;
 	}
 	for (unsigned int i = 0; i < m->vcpu_count && r == 0; i++) {
-		r = set_up_vcpu(m, &m->vcpus[i], &supported, tsc_deadline, e);
+		r = set_up_vcpu(m, &m->vcpus[i], &plan, e);
 	}
 	if (r == 0) {
 		r = set_boot_state(m, &m->vcpus[0], guest, ring, e);
@@ -324,6 +345,9 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 	if (r == 0) {
 		r = kvm_vm_init(&m->vm, &m->dev, e);
 	}
+	if (r == 0 && !(cfg->cpu && cfg->cpu->pmu)) {
+		r = kvm_vm_disable_pmu(&m->vm, &m->dev, e);
+	}
 	if (r == 0) {
 		r = ram_init(&m->ram, m->ops, cfg->memory_bytes, e);
 	}
@@ -358,6 +382,18 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 	}
 	*ret = m;
 	return 0;
+}
+
+/**
+ * machine_cpu_print() - the fingerprint of what CPUID tells the guest
+ * @m: a machine
+ *
+ * Return: what cpuid_print_here() of abi/cpuid_print.h gives in the guest.
+ * Context: any thread.
+ */
+uint64_t machine_cpu_print(const struct machine *m)
+{
+	return m->cpu_print;
 }
 
 static void destroy_devices(struct machine *m)

@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "base/evloop.h"
 #include "kvm/ops.h"
+#include "vmm/cpu.h"
 
 #define MACHINE_VCPUS_MAX       254 /* APIC ids of 8 bits, one of them the I/O APIC's */
 #define MACHINE_DISKS_MAX       8
@@ -63,6 +64,7 @@ struct machine_config {
 	size_t initrd_count; /* 0: no initrd */
 	uint64_t memory_bytes;
 	unsigned int cpus;
+	const struct x86_cpu_spec *cpu; /* what they offer; NULL: what KVM does, no counters */
 	enum machine_entry entry;
 	const struct machine_disk *disks;
 	size_t disk_count;
@@ -153,6 +155,7 @@ typedef void (*machine_exit_fn)(void *ctx, const char *reason, const char *detai
 				uint64_t ns);
 typedef void (*machine_value_fn)(void *ctx, const char *name, uint64_t value);
 
+uint64_t machine_cpu_print(const struct machine *m);
 int machine_build(const struct machine_config *cfg, struct machine **ret,
 		  struct err *e) __must_check;
 void machine_destroy(struct machine *m);

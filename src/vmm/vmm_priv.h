@@ -78,6 +78,7 @@ struct machine {
 	const struct kvm_ops *ops;
 	struct kvm_dev dev;
 	struct kvm_vm vm;
+	uint64_t cpu_print; /* of what CPUID says */
 	struct ram ram;
 	struct symbols *symbols; /* of the kernel, or NULL */
 	struct kvm_stats vm_stats;

@@ -45,6 +45,29 @@ def test_the_record_says_where_and_what_ran():
                             "text": "the guest ended with status 0"}
 
 
+def test_a_feature_that_is_taken_away_is_gone_for_programs_and_in_the_fingerprint():
+    look = ("sh", "-c", "grep -m1 -ow fsgsbase /proc/cpuinfo; grep -m1 -ow avx2 /proc/cpuinfo; true")
+    end, with_it = record_of(*look, options=("--cpu", "host,+fsgsbase"))
+    assert (end.status, end.out) == (0, b"fsgsbase\navx2\n"), end.err
+    assert with_it["guest"][0]["facts"]["fsgsbase"] is True
+    end, without = record_of(*look, options=("--cpu", "-fsgsbase,-avx"))
+    assert (end.status, end.out) == (0, b""), end.err
+    assert without["guest"][0]["facts"]["fsgsbase"] is False  # AT_HWCAP2
+    cpus = [r["provenance"]["cpu"] for r in (with_it, without)]
+    assert [c["asked"] for c in cpus] == ["host,+fsgsbase", "-fsgsbase,-avx"]
+    assert [c["pmu"] for c in cpus] == [False, False]
+    assert all(re.fullmatch("[0-9a-f]{16}", c["fingerprint"]) for c in cpus)
+    assert cpus[0]["fingerprint"] != cpus[1]["fingerprint"]
+
+
+def test_what_qemus_processor_lacks_is_not_started_without():
+    for cpu, said in (("host,+pcid", "pcid"), ("+pmu", "no performance counters"),
+                      ("-fsgsbas", "did you mean 'fsgsbase'?")):
+        end = in_guest("true", options=("--cpu", cpu))
+        assert end.status in (246, 249)
+        assert said in end.err, end.err
+
+
 def test_a_panic_is_240_with_registers_and_symbols():
     end, r = record_of("sh", "-c", "echo before; echo c >/proc/sysrq-trigger")
     assert (end.status, end.out) == (240, b"before\n")

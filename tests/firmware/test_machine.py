@@ -94,6 +94,35 @@ def test_marks_come_with_phases_exits_and_a_window(tmp_path):
     assert by == {"out 0x80": 6, "write 0xc0000000": 1, "out 0xf4": 1}
 
 
+def cpuid_of(end):
+    """The fingerprint that the guest found, and each register that it is made of."""
+    assert end.returncode == 0, end.stderr.decode()
+    head, *rows = end.stdout.decode().splitlines()
+    high, low = head.split()[1:]
+    return high.zfill(8) + low.zfill(8), {
+        tuple(int(x, 16) for x in row.split()[:3]): int(row.split()[3], 16) for row in rows}
+
+
+def test_the_guest_reads_the_fingerprint_and_the_features_that_the_record_has(tmp_path):
+    file = tmp_path / "record.json"
+    seen, plain = cpuid_of(run("cpuid", "--json", file))
+    if seen != json.loads(file.read_text())["provenance"]["cpu"]["fingerprint"]:
+        pytest.skip("this KVM hands the host's own CPUID through: it does not apply any")
+    masked, less = cpuid_of(run("cpuid", "--json", file, "--cpu", "-xsave,-smep"))
+    cpu = json.loads(file.read_text())["provenance"]["cpu"]
+    assert cpu == {"asked": "-xsave,-smep", "pmu": False, "fingerprint": masked}
+    assert masked != seen
+    assert less[1, 0, 2] == plain[1, 0, 2] & ~(1 << 26 | 1 << 28 | 1 << 12 | 1 << 29)
+    assert less[7, 0, 1] & 1 << 7 == 0 and less[7, 0, 1] & 1 << 5 == 0  # SMEP; AVX2 with XSAVE
+    assert less[0xd, 0, 0] == 0
+
+
+def test_features_that_kvm_lacks_are_all_named_and_no_machine_is_made():
+    end = run("cpuid", "--cpu", "host,+vmx,+svm")
+    assert end.returncode == 249
+    assert b"--cpu: this machine's KVM does not offer " in end.stderr
+
+
 @pytest.mark.parametrize("words, touches", [
     ("pagewalk=0", 0), ("pagewalk=1", 512), ("pagewalk=1024", 1024), ("pagewalk=7 pagewalk=513x", 1024),
     ("xpagewalk=0 pagewalk=512", 512),

@@ -141,10 +141,12 @@ char *fixture_line(const struct comparison *c, size_t slot, const struct fixture
 	fprintf(f,
 		"{\"slot\":%zu,\"group\":%u,\"block\":%u,\"arm\":\"%s\",\"schema_version\":1,"
 		"\"type\":\"boot\",\"provenance\":{\"kernel\":{\"sha256\":\"%s\","
-		"\"version\":\"6.12\"},\"host\":{\"cpu\":\"%s\"},\"class\":\"%s\","
+		"\"version\":\"6.12\"},\"host\":{\"cpu\":\"%s\"},\"cpu\":"
+		"{\"fingerprint\":\"%s\"},\"class\":\"%s\","
 		"\"ticks_per_unit\":%d},\"guest\":[",
 		slot, s->group, s->block, arm, b->sha256 ? b->sha256 : SHA,
-		b->cpu ? b->cpu : "Fake CPU", b->class ? b->class : "icount", ticks_per_unit);
+		b->cpu ? b->cpu : "Fake CPU", b->print ? b->print : "",
+		b->class ? b->class : "icount", ticks_per_unit);
 	if (!b->no_bench) {
 		put_bench(f, b, ticks_per_unit);
 	}

@@ -16,6 +16,7 @@ struct fixture_boot {
 	const char *sha256; /* NULL: the arm's */
 	const char *class;  /* NULL: "icount" */
 	const char *cpu;    /* NULL: "Fake CPU" */
+	const char *print;  /* fingerprint of CPUID; NULL: none */
 	int ticks_per_unit; /* 0: 8 */
 };
 

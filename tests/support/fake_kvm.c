@@ -83,7 +83,9 @@ static int supported_cpuid(struct kvm_cpuid_table *t)
 {
 	static const struct kvm_cpuid_entry2 leaves[] = {
 		{.function = 0, .eax = 0xd, .ebx = 0x756e6547},
-		{.function = 1, .ebx = 0x05100800, .ecx = 1u << 21},
+		{.function = 1, .ebx = 0x05100800, .ecx = 1u << 21 | 1u << 26 | 1u << 28},
+		{.function = 7, .flags = 1, .ebx = 1u << 0 | 1u << 5, .edx = 1u << 29},
+		{.function = 0xa, .eax = 0x08300402, .edx = 3},
 		{.function = 0xb, .index = 0, .flags = 1, .eax = 1, .ebx = 2, .ecx = 0x100},
 		{.function = 0xb, .index = 1, .flags = 1, .eax = 4, .ebx = 8, .ecx = 0x201},
 		{.function = 0xd, .index = 0, .flags = 1, .eax = 7, .ebx = 832, .ecx = 832},
@@ -155,6 +157,13 @@ static int vm_ioctl(struct fake_kvm *k, unsigned long request, void *arg)
 		}
 		k->ioeventfd[k->ioeventfds++] = *(const struct kvm_ioeventfd *)arg;
 		return 0;
+	case KVM_ENABLE_CAP: {
+		const struct kvm_enable_cap *cap = arg;
+
+		k->pmu_disabled |=
+			cap->cap == KVM_CAP_PMU_CAPABILITY && cap->args[0] == KVM_PMU_CAP_DISABLE;
+		return 0;
+	}
 	case KVM_CREATE_IRQCHIP:
 		k->irqchip = true;
 		return 0;
@@ -197,6 +206,8 @@ static int vcpu_ioctl(struct fake_kvm *k, struct fake_vcpu *v, unsigned int inde
 {
 	switch (request) {
 	case KVM_SET_CPUID2:
+		memcpy(&v->cpuid, arg, sizeof(v->cpuid));
+		return 0;
 	case KVM_SET_FPU:
 	case KVM_SET_XCRS:
 		return 0;

@@ -38,6 +38,7 @@ struct fake_vcpu {
 	struct kvm_sregs sregs;
 	struct kvm_lapic_state lapic;
 	struct kvm_msr_table msrs;
+	struct kvm_cpuid_table cpuid;
 	uint32_t mp_state;
 	unsigned int runs;
 	uint64_t stats[FAKE_STATS + 2]; /* the histogram has three items */
@@ -66,6 +67,7 @@ struct fake_kvm {
 	uint64_t slot_bytes;
 	bool irqchip;
 	bool pit;
+	bool pmu_disabled;
 	unsigned int irq_edges[24];
 	bool irq_level[24];
 	unsigned int ioeventfds, irqfds; /* tied so far */

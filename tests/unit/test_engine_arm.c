@@ -44,6 +44,22 @@ static void a_task_may_be_of_a_kind(void **state)
 	arm_fini(&a);
 }
 
+static void a_processor_may_be_asked_for_in_pieces(void **state)
+{
+	struct arm a;
+
+	assert_int_equal(arm_parse("--a", "k,cpu=-pcid,append=x,cpu=-fsgsbase", &a, &e), 0);
+	assert_string_equal(a.cpu, "-pcid,-fsgsbase");
+	assert_string_equal(a.append, "x");
+	arm_fini(&a);
+	assert_int_equal(arm_parse("--a", "k,cpu=x86-64-v2\\,-pcid", &a, &e), 0);
+	assert_string_equal(a.cpu, "x86-64-v2,-pcid");
+	arm_fini(&a);
+	assert_int_equal(arm_parse("--a", "k", &a, &e), 0);
+	assert_null(a.cpu);
+	arm_fini(&a);
+}
+
 static void an_escaped_comma_stays_in_its_value_and_other_backslashes_too(void **state)
 {
 	struct arm a;
@@ -60,18 +76,18 @@ static void each_wrong_arm_is_refused_with_its_reason(void **state)
 		const char *arm, *text;
 	} bad[] = {
 		{"",
-		 "--b '': the kernel is missing; an arm is KERNEL[,append=TEXT]...[,task=KIND]"},
+		 "--b '': the kernel is missing; an arm is KERNEL[,append=TEXT]...[,cpu=SPEC]...[,task=KIND]"},
 		{",append=x", "--b ',append=x': the kernel is missing; an arm is "
-			      "KERNEL[,append=TEXT]...[,task=KIND]"},
+			      "KERNEL[,append=TEXT]...[,cpu=SPEC]...[,task=KIND]"},
 		{"k,",
-		 "--b 'k,': expected append=TEXT or task=KIND, got '' (a comma inside a value "
+		 "--b 'k,': expected append=TEXT, cpu=SPEC or task=KIND, got '' (a comma inside a value "
 		 "is written '\\,')"},
 		{"k,append=ttyS0,9600",
-		 "--b 'k,append=ttyS0,9600': expected append=TEXT or task=KIND, got '9600' (a comma "
+		 "--b 'k,append=ttyS0,9600': expected append=TEXT, cpu=SPEC or task=KIND, got '9600' (a comma "
 		 "inside a value is written '\\,')"},
 		{"k,apend=x",
-		 "--b 'k,apend=x': 'apend' is no property of an arm; there are: append, task"},
-		{"k,=x", "--b 'k,=x': '' is no property of an arm; there are: append, task"},
+		 "--b 'k,apend=x': 'apend' is no property of an arm; there are: append, cpu, task"},
+		{"k,=x", "--b 'k,=x': '' is no property of an arm; there are: append, cpu, task"},
 		{"k,append=", "--b 'k,append=': append= is empty"},
 		{"k,task=", "--b 'k,task=': task= is empty"},
 		{"k,task=pti", "--b 'k,task=pti': 'pti' is no kind of task; there is: nopti"},
@@ -90,6 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_alone_is_an_arm_with_an_empty_command_line),
 		cmocka_unit_test(several_appends_are_joined_by_spaces),
+		cmocka_unit_test(a_processor_may_be_asked_for_in_pieces),
 		cmocka_unit_test(a_task_may_be_of_a_kind),
 		cmocka_unit_test(an_escaped_comma_stays_in_its_value_and_other_backslashes_too),
 		cmocka_unit_test(each_wrong_arm_is_refused_with_its_reason),

@@ -95,6 +95,33 @@ static void a_boot_of_another_place_kernel_or_machine_is_refused(void **state)
 	assert_int_equal(c.done, 1);
 }
 
+static void processors_differ_only_where_an_arm_asks_for_it(void **state)
+{
+	const struct fixture_boot one = {.units = 1, .print = "0123456789abcdef"};
+	const struct fixture_boot other = {.units = 1, .print = "fedcba9876543210"};
+	const struct fixture_boot unknown = {.units = 1};
+	size_t a = 0, b = 0, b2;
+
+	while (c.plan.boots[a].arm != ARM_A) {
+		a++;
+	}
+	while (c.plan.boots[b].arm != ARM_B) {
+		b++;
+	}
+	for (b2 = b + 1; c.plan.boots[b2].arm != ARM_B; b2++) {
+	}
+	assert_int_equal(add(a, &one), 0);
+	assert_int_equal(add(b, &other), -EXDEV);
+	assert_non_null(strstr(e.text, "and neither arm asks for a difference with cpu="));
+	assert_non_null(strstr(e.text, "(fedcba9876543210) is not that of boot"));
+	assert_null(c.boots[b]);
+	c.plan.groups[0].arms[ARM_B].arm.cpu = strdup("-pcid");
+	assert_int_equal(add(b, &other), 0);
+	/* What was asked for once gives the same each time. */
+	assert_int_equal(add(b2, &one), -EXDEV);
+	assert_int_equal(add(b2, &unknown), 0);
+}
+
 static void floors_of_the_host_stand_between_the_boots_and_the_last_ones_count(void **state)
 {
 	static const char none[] =
@@ -138,6 +165,7 @@ int main(void)
 		TEST(a_boot_that_the_machine_failed_is_to_be_done_again),
 		TEST(a_benchmark_that_sent_nothing_makes_the_boot_a_failed_one),
 		TEST(a_boot_of_another_place_kernel_or_machine_is_refused),
+		TEST(processors_differ_only_where_an_arm_asks_for_it),
 		TEST(floors_of_the_host_stand_between_the_boots_and_the_last_ones_count),
 		TEST(the_first_line_must_be_a_plan),
 	};

@@ -127,6 +127,25 @@ static void groups_of_more_arms_and_their_claims_are_read_back_too(void **state)
 	free(line);
 }
 
+static void the_processor_of_an_arm_is_kept(void **state)
+{
+	char *line = make_line(5, "");
+	struct plan p;
+	char *again;
+
+	/* A plan of before there was such a property has no word of it. */
+	assert_null(strstr(line, "\"cpu\""));
+	line = edit(line, "\"append\":\"\",", "\"append\":\"\",\"cpu\":\"-pcid\",");
+	assert_int_equal(plan_parse(line, strlen(line), &p, &e), 0);
+	assert_string_equal(p.groups[0].arms[ARM_A].arm.cpu, "-pcid");
+	assert_null(p.groups[0].arms[ARM_B].arm.cpu);
+	assert_int_equal(plan_line(&p, &again, &e), 0);
+	assert_string_equal(line, again);
+	plan_fini(&p);
+	free(again);
+	free(line);
+}
+
 static void a_task_is_kept_and_one_that_there_is_not_is_refused(void **state)
 {
 	char *line = edit(make_line(5, ""), "\"task\":null}]", "\"task\":\"nopti\"}]");
@@ -242,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_that_is_read_back_writes_the_same_line),
 		cmocka_unit_test(groups_of_more_arms_and_their_claims_are_read_back_too),
+		cmocka_unit_test(the_processor_of_an_arm_is_kept),
 		cmocka_unit_test(a_task_is_kept_and_one_that_there_is_not_is_refused),
 		cmocka_unit_test(a_group_that_is_left_out_leaves_the_others_as_they_were),
 		cmocka_unit_test(another_plan_is_refused_with_the_first_difference),

@@ -182,7 +182,7 @@ static void what_is_wrong_in_a_file_is_named_with_its_place(void **state)
 		 "7:16: group 'g' has two arms of the name 'a'"},
 		{HEAD "  - name: g\n    benches: [syscall]\n    arms:\n"
 		      "      - {name: a, arm: base}\n      - {name: b, arm: 'base,x=1'}\n",
-		 "7:24: arm 'base,x=1': 'x' is no property of an arm; there are: append, task"},
+		 "7:24: arm 'base,x=1': 'x' is no property of an arm; there are: append, cpu, task"},
 		{HEAD GROUP "    claims: [{text: t}]\n",
 		 "8:14: claim: 'source' is missing; its keys are: " CLAIM_KEYS},
 		{CLAIM "arm: newer, bench: syscall.null}\n",

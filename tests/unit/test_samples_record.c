@@ -54,6 +54,42 @@ static void a_class_brings_its_unit_and_its_ticks(void **state)
 	record_boot_fini(&r);
 }
 
+static void the_fingerprint_that_a_guest_finds_counts(void **state)
+{
+	static const char *const bad[] = {"", "0123456789abcde", "0123456789abcdef0",
+					  "0123456789ABCDEF", "0123456789abcde "};
+	struct record_boot r;
+	json_t *j;
+
+	record_boot_init(&r);
+	j = record_boot_to_json(&r);
+	assert_true(json_is_null(json_object_get(at(j, "provenance", "cpu"), "fingerprint")));
+	assert_true(json_is_null(json_object_get(at(j, "provenance", "cpu"), "asked")));
+	json_decref(j);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		json_array_append_new(r.guest, json_pack("{s:s, s:{s:s}}", "type", "agent", "facts",
+							 "cpuid", bad[i]));
+	}
+	json_array_append_new(r.guest, json_integer(7));
+	assert_false(record_cpu_of_guest(&r));
+	assert_string_equal(r.cpu_print, "");
+	json_array_append_new(r.guest, json_pack("{s:s, s:{s:s}}", "type", "agent", "facts",
+						 "cpuid", "0123456789abcdef"));
+	assert_false(record_cpu_of_guest(&r));
+	assert_string_equal(r.cpu_print, "0123456789abcdef");
+	strcpy(r.cpu_print, "fedcba9876543210");
+	assert_true(record_cpu_of_guest(&r));
+	assert_string_equal(r.cpu_print, "0123456789abcdef");
+	r.cpu_asked = strdup("-pcid");
+	r.cpu_pmu = true;
+	j = record_boot_to_json(&r);
+	assert_string_equal(json_string_value(json_object_get(at(j, "provenance", "cpu"), "asked")),
+			    "-pcid");
+	assert_true(json_is_true(json_object_get(at(j, "provenance", "cpu"), "pmu")));
+	json_decref(j);
+	record_boot_fini(&r);
+}
+
 static void texts_that_are_no_utf8_do_not_cost_the_record(void **state)
 {
 	struct record_boot r;
@@ -153,6 +189,7 @@ static void a_files_hash_is_the_published_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_fingerprint_that_a_guest_finds_counts),
 		cmocka_unit_test(texts_that_are_no_utf8_do_not_cost_the_record),
 		cmocka_unit_test(an_empty_record_has_every_key_and_nulls_for_what_was_not_seen),
 		cmocka_unit_test(a_class_brings_its_unit_and_its_ticks),

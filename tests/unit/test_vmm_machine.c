@@ -61,8 +61,64 @@ static void every_step_may_fail_and_nothing_is_left(void **state)
 		assert_int_equal(fake.maps_open, 0);
 		assert_int_equal(open_fds(), fds);
 	}
-	assert_true(refused >= total - 2);
+	/* Two bonuses, and the question whether counters can be switched off. */
+	assert_true(refused >= total - 3);
 	fake.fail_at = 0;
+}
+
+static const struct kvm_cpuid_entry2 *told(unsigned int vcpu, uint32_t function)
+{
+	const struct kvm_cpuid_table *t = &fake.vcpus[vcpu].cpuid;
+
+	for (uint32_t i = 0; i < t->head.nent; i++) {
+		if (t->entries[i].function == function) {
+			return &t->entries[i];
+		}
+	}
+	fail_msg("no leaf 0x%x", function);
+	return NULL;
+}
+
+static void all_vcpus_are_told_what_the_specification_leaves(void **state)
+{
+	struct machine_config cfg = vmm_config();
+	struct x86_cpu_spec spec;
+	struct err e = ERR_INIT;
+	uint64_t before;
+
+	cfg.cpus = 2;
+	vmm_build(&cfg);
+	assert_true(told(1, 7)->ebx & 1);
+	assert_int_equal(told(1, 0xa)->eax, 0);
+	assert_true(fake.pmu_disabled);
+	before = machine_cpu_print(machine);
+	machine_destroy(machine);
+	assert_int_equal(x86_cpu_spec_parse("host,-fsgsbase,-avx,-arch-capabilities", &spec, &e),
+			 0);
+	cfg.cpu = &spec;
+	vmm_build(&cfg);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct kvm_msr_table *msrs = &fake.vcpus[i].msrs;
+
+		assert_int_equal(told(i, 7)->ebx, 0);
+		assert_int_equal(told(i, 1)->ecx & 1u << 28, 0);
+		assert_int_equal(told(i, 0xd)->eax, 3);
+		assert_int_equal(msrs->entries[msrs->head.nmsrs - 1].index, 0x10a);
+		assert_int_equal(msrs->entries[msrs->head.nmsrs - 1].data, 0);
+	}
+	assert_true(machine_cpu_print(machine) != before);
+	machine_destroy(machine);
+	machine = NULL;
+	fake.pmu_disabled = false;
+	assert_int_equal(x86_cpu_spec_parse("host,+pmu", &spec, &e), 0);
+	vmm_build(&cfg);
+	assert_int_equal(told(0, 0xa)->eax, 0x08300402);
+	assert_false(fake.pmu_disabled);
+	machine_destroy(machine);
+	machine = NULL;
+	assert_int_equal(x86_cpu_spec_parse("host,+pcid", &spec, &e), 0);
+	assert_int_equal(machine_build(&cfg, &machine, &e), -ENOTSUP);
+	assert_string_equal(e.text, "--cpu: this machine's KVM does not offer pcid");
 }
 
 static void refused_with(const struct machine_config *cfg, int code, const char *text)
@@ -150,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		VMM_TEST(every_step_may_fail_and_nothing_is_left),
+		VMM_TEST(all_vcpus_are_told_what_the_specification_leaves),
 		VMM_TEST(a_configuration_that_cannot_be_is_refused_with_the_limit),
 		VMM_TEST(no_kvm_is_told_with_the_check_of_doctor),
 		VMM_TEST(memory_above_the_hole_gets_a_slot_of_its_own),

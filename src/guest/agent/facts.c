@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/utsname.h>
 
+#include "abi/cpuid_print.h"
 #include "base/io.h"
 
 #define HWCAP2_FSGSBASE        (1UL << 1) /* asm/hwcap2.h: user space may use the instructions */
@@ -75,18 +76,20 @@ static json_t *clocksource(void)
 int facts_send(struct link *l, struct err *e)
 {
 	struct utsname u = {.release = ""};
+	char print[20];
 	cpu_set_t cpus;
 	json_t *o;
 	int r;
 
+	snprintf(print, sizeof(print), "%016" PRIx64, cpuid_print_here());
 	CPU_ZERO(&cpus);
 	sched_getaffinity(0, sizeof(cpus), &cpus);
 	uname(&u);
-	o = json_pack("{s:s, s:s, s:s, s:i, s:o, s:{s:b, s:o, s:o}}", "type", "agent", "version",
-		      RINGSIDE_VERSION, "uname", u.release, "cpus", CPU_COUNT(&cpus), "calltime",
-		      calltime_region(), "facts", "fsgsbase",
-		      (int)!!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE), "hypervisor", hypervisor(),
-		      "clocksource", clocksource());
+	o = json_pack("{s:s, s:s, s:s, s:i, s:o, s:{s:b, s:s, s:o, s:o}}", "type", "agent",
+		      "version", RINGSIDE_VERSION, "uname", u.release, "cpus", CPU_COUNT(&cpus),
+		      "calltime", calltime_region(), "facts", "fsgsbase",
+		      (int)!!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE), "cpuid", print, "hypervisor",
+		      hypervisor(), "clocksource", clocksource());
 	r = link_send_line(l, o);
 	return r < 0 ? err_errno(e, r, "agent: sending to the host") : 0;
 }
