@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Page table isolation in the guest: off, on, and on with a task freed from it, counted and timed."""
 import json
+import subprocess
 
 import pytest
-from conftest import ringside
+from conftest import BUILD, ringside
 
 ARMS = {"off": ("nopti", False), "on": ("pti=on", False), "flagged": ("pti=on", True)}
 
@@ -111,3 +112,13 @@ def test_a_task_that_cannot_be_freed_is_an_error_that_says_why(tmp_path, image, 
     lines = boot(tmp_path, image, ["syscall.null", "conn.server"], append, True, icount=3, status=1)
     assert lines["syscall.null"]["error"] == "task=nopti: " + text
     assert "error" in lines["conn.server"]
+
+
+@pytest.mark.parametrize("words, text", [
+    ([], "usage: ringside-nopti COMMAND [ARG]..."),
+    (["true"], "ringside-nopti: arch_prctl(ARCH_SET_NOPTI, 2): Invalid argument"),
+])
+def test_the_wrapper_runs_nothing_without_the_flag(words, text):
+    """On this machine, whose kernel does not know the call."""
+    end = subprocess.run([BUILD / "ringside-nopti", *words], capture_output=True, text=True, check=False)
+    assert (end.returncode, end.stderr.strip()) == (125, text)

@@ -47,6 +47,24 @@ static void it_has_the_agent_as_init_the_job_and_what_was_asked_for(void **state
 	assert_non_null(memmem(data, len, "{\"version\":1,\"command\":[\"true\"]", 31));
 }
 
+static void programs_come_with_what_they_need(void **state)
+{
+	_cleanup_(initramfs_destroy_p) struct initramfs *i = NULL;
+	_cleanup_(closure_destroy_p) struct closure *c = NULL;
+	struct initramfs_spec spec = {.agent_path = "/etc/passwd", .job = &job};
+	_cleanup_free_ char *data = NULL;
+	struct err e = ERR_INIT;
+
+	assert_int_equal(closure_create("", &c), 0);
+	assert_int_equal(closure_add(c, "/proc/self/exe", "/tools/this", &e), 0);
+	spec.closure = c;
+	assert_int_equal(initramfs_create(&spec, &i, &e), 0);
+	data = malloc(initramfs_bytes(i));
+	assert_int_equal(initramfs_copy(i, data, &e), 0);
+	assert_true(holds(data, initramfs_bytes(i), "tools/this"));
+	assert_true(holds(data, initramfs_bytes(i), "lib64/ld-linux-x86-64.so.2"));
+}
+
 static void it_is_the_same_bytes_every_time_and_written_as_copied(void **state)
 {
 	const struct initramfs_spec spec = {.agent_path = "/etc/passwd", .job = &job};
@@ -107,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_has_the_agent_as_init_the_job_and_what_was_asked_for),
+		cmocka_unit_test(programs_come_with_what_they_need),
 		cmocka_unit_test(it_is_the_same_bytes_every_time_and_written_as_copied),
 		cmocka_unit_test(a_missing_part_is_named),
 		cmocka_unit_test(the_busybox_that_is_found_is_static_or_its_package_is_named),
