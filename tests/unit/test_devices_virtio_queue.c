@@ -350,6 +350,13 @@ static void rings_that_cannot_be_are_not_made_ready(void **state)
 	q.ready = false;
 	q.event_idx = true;
 	assert_int_equal(virtq_make_ready(&q), -EFAULT);
+	/* A queue may be shorter than others, also after a reset. */
+	make(N, false, false);
+	q.max = N / 2;
+	virtq_reset(&q);
+	assert_int_equal(q.size, N / 2);
+	q.size = N;
+	assert_int_equal(virtq_make_ready(&q), -EINVAL);
 }
 
 static void a_queue_that_is_not_ready_gives_and_takes_nothing(void **state)
