@@ -138,18 +138,19 @@ def digest(path):
 
 
 def compile_files(image, objects, jobs, names, settings):
-    """Warnings of the files compiled now, and a digest of every one that is there."""
+    """Warnings of the files compiled now, a digest of every one that is there, and the errors."""
     make = objects.make(jobs)
     configure(image, objects, make, settings)
-    targets = sorted({target_of(name)[0] for name in names} | {"prepare"})
-    r = subprocess.run(make + ["-k", "W=1", *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    # Apart: kbuild makes targets of two kinds one by one, and ends at the first that fails.
+    prepared = run(make + ["W=1", "prepare"])
+    targets = sorted({target_of(name)[0] for name in names} - {"prepare"})
+    r = subprocess.run([*make, "-k", "W=1", *(targets or ["prepare"])], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        text=True, stdin=subprocess.DEVNULL, check=False, **holders())
-    if r.returncode:
-        tail = "\n".join(line for line in r.stdout.splitlines() if "rror" in line)
-        raise Failure(1, f"the files that the series touches do not compile:\n{tail[-3000:]}")
+    errors = [line for line in r.stdout.splitlines() if re.search(r"error:|Error \d|\*\*\*", line)]
     results = {name: objects.path / target_of(name)[1] for name in names}
-    said = r.stdout.replace(f"{objects.tree.path}/", "").replace(f"{objects.path}/", "")
-    return warnings_of(said), {name: digest(path) for name, path in results.items() if path.is_file()}
+    said = (prepared + r.stdout).replace(f"{objects.tree.path}/", "").replace(f"{objects.path}/", "")
+    code = {name: digest(path) for name, path in results.items() if path.is_file()}
+    return warnings_of(said), code, (errors or ["make failed"]) if r.returncode else []
 
 
 def forget_objects(objects, names):
@@ -162,7 +163,8 @@ def forget_objects(objects, names):
 def compare(image, tree, home, jobs):
     """
     {"warnings": {setting: [new ones]}, "differ": [files whose code is not the base's with all options
-    off], "same": [...], "new": [files that only the series has]}
+    off], "same": [...], "new": [files that only the series has], "left_out": [files of the base that are not
+    of this configuration: they do not compile in the base]}
     """
     symbols = own_symbols(image.patches)
     names = touched_sources(image.patches, tree.path)
@@ -171,8 +173,13 @@ def compare(image, tree, home, jobs):
     before.begin()
     forget_objects(before, old)
     say(f"compiling {len(old)} files of the base that the series touches, with W=1")
-    base_warnings, base_code = compile_files(image, before, jobs, old, {})
+    base_warnings, base_code, errors = compile_files(image, before, jobs, old, {})
     before.finish()
+    if old and not base_code:
+        raise Failure(1, "nothing of the base compiles:\n" + "\n".join(errors[:20]))
+    left_out = [name for name in old if name not in base_code]
+    names = [name for name in names if name not in left_out]
+    old = [name for name in names if name in base_code]
 
     after = Objects(home, "check-series", tree)
     after.begin()
@@ -185,10 +192,14 @@ def compare(image, tree, home, jobs):
     for text, settings in variants:
         say(f"compiling {len(names)} files of the series, {text}")
         wanted = names if text == variants[0][0] else old
-        found, code = compile_files(image, after, jobs, wanted, settings)
+        found, code, errors = compile_files(image, after, jobs, wanted, settings)
+        if errors:
+            after.finish()
+            raise Failure(1, f"the files that the series touches do not compile, {text}:\n"
+                          + "\n".join(errors[:20]))
         warnings[text] = sorted((found - base_warnings).elements())
     after.finish()
-    return {"warnings": warnings, "new": sorted(set(names) - set(old)),
+    return {"warnings": warnings, "left_out": left_out, "new": sorted(set(names) - set(old)),
             "differ": sorted(name for name in old if code.get(name) != base_code.get(name)),
             "same": sorted(name for name in old if name in code and code[name] == base_code.get(name))}
 

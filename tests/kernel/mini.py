@@ -21,7 +21,7 @@ olddefconfig:
 	@sed -n 's/^# \\(.*\\) is not set/\\1=n/;/^CONFIG/p' $(O)/.config | tac | sort -t= -k1,1 -u >$(O)/.new
 	@grep -v '=n' $(O)/.new >$(O)/.config; rm $(O)/.new
 prepare: ;
-a.o b.o: %.o: $(O)/%.o ;
+a.o b.o elsewhere.o: %.o: $(O)/%.o ;
 vmlinux bzImage: $(O)/vmlinux
 $(O)/vmlinux: $(O)/a.o $(O)/b.o $(O)/config.o
 	@ld -e 0 --build-id=none -o $@ $^ && nm $@ >$(O)/System.map && cp $@ $(O)/arch/x86/boot/bzImage
@@ -51,6 +51,7 @@ BASE = {
     "include/first/empty.h": "",
     "include/second/sub/h.h": "#define H 7\n",
     "include/linux/empty.h": "",
+    "elsewhere.c": "#error of another machine\n",
     "Kconfig": "",
     "scripts/checkpatch.pl": CHECKPATCH,
 }

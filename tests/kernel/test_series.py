@@ -48,6 +48,12 @@ def test_a_warning_is_new_in_the_settings_that_show_it(kernel, when, variants):
     kernel.check()
 
 
+def test_a_file_of_the_base_that_is_of_another_configuration_is_left_out(kernel):
+    kernel.patch({"b.c": CLEAN, "Kconfig": KCONFIG, "elsewhere.c": "#error of another machine, still\n"})
+    said = kernel.check()
+    assert "not of this configuration: elsewhere.c" in said and "off 1 touched files compile" in said
+
+
 def test_a_file_that_does_not_compile_is_told_in_the_compilers_words(kernel):
     kernel.patch({"b.c": "#ifdef CONFIG_OWN_X\nint b = oops;\n#endif\n", "Kconfig": KCONFIG})
     assert "b.c:2:9: error:" in kernel.check(status=1)
