@@ -23,6 +23,12 @@
 #define WINDOW      (UINT64_C(1) << 39)
 #define WINDOW_SLOT 1
 
+/*
+ * After so many it looks at COM1: a guest that neither takes interrupts nor leaves for the VMM's
+ * user space is taken for hung after some seconds.
+ */
+#define TOUCHES_OF_LIFE_SIGN 8192
+
 /* Few frames, each in the window many times: what is walked are the tables. */
 #define FRAMES 4
 
@@ -89,6 +95,9 @@ uint64_t payload_main(void)
 	while (done < touches) {
 		good = turn() && good;
 		done += PAGES;
+		if (done % TOUCHES_OF_LIFE_SIGN == 0) {
+			fw_getc();
+		}
 	}
 	fw_printf(PAGEWALK_SAYS "\n", done);
 	return good ? PAGEWALK_OK : PAGEWALK_WRONG;

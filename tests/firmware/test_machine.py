@@ -133,6 +133,13 @@ def test_a_payload_takes_a_number_from_the_command_line_and_finds_every_page_it_
     assert end.stdout.decode() == f"{touches} touches\n"
 
 
+def test_the_page_walk_leaves_for_user_space_now_and_then(tmp_path):
+    reads = [next((e["count"] for e in record(tmp_path, "pagewalk", "--append", f"pagewalk={n}")["exits"]["by"]
+                   if e["detail"] == "in 0x3fd"), 0) for n in (0, 7680, 16384)]
+    assert reads[1] - reads[0] == len("7680") - len("0")  # a digit that is printed is one, too
+    assert reads[2] - reads[0] == 2 + len("16384") - len("0")
+
+
 def test_nothing_answers_where_no_device_is():
     end = run("unclaimed")
     assert end.returncode == 0, end.stdout.decode()
