@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ringside kernel: what it makes of its words, and that the build script's answer is its own."""
+import json
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -47,8 +49,11 @@ def test_a_signal_ends_it_as_the_script(config):
 
 
 @pytest.mark.parametrize("words, text", [
-    ("", "what to do is missing; there is: list, build, path"),
-    ("inspect", "'inspect' is nothing it does; there is: list, build, path"),
+    ("", "what to do is missing; there is: list, build, path, inspect"),
+    ("show", "'show' is nothing it does; there is: list, build, path, inspect"),
+    ("inspect", "kernel inspect: a file is missing"),
+    ("inspect a b", "kernel inspect: unexpected 'b'"),
+    ("path --json base", "kernel path takes neither --config nor --json"),
     ("list base", "kernel list: unexpected 'base'"),
     ("path", "kernel path: the name of an image is missing"),
     ("path --clean base", "kernel path takes no options"),
@@ -78,3 +83,40 @@ def test_a_program_alone_says_where_it_looked(tmp_path):
     p = subprocess.run([alone, "kernel", "list"], capture_output=True, text=True, env=env, check=False)
     assert p.returncode == 4
     assert f"neither in {alone.parent}/.. nor in {alone.parent}/../share/ringside" in p.stderr
+
+
+def inspected(*words):
+    end = ringside("kernel", "inspect", "--json", *words)
+    return end.status, json.loads(end.out)
+
+
+def test_inspect_finds_the_same_in_a_vmlinux_and_in_its_bzimage():
+    status, elf = inspected("base")
+    assert status == 0
+    assert elf["packed"] == "none" and elf["no_config"] is None and elf["unreadable"] is None
+    assert elf["banner"].startswith(f"Linux version {elf['version']} ")
+    assert int(elf["pvh_entry"], 16) >= 1 << 20
+    assert not [o for o in elf["options"] if o["needed"] and o["value"] != "y"]
+    status, packed = inspected(pathlib.Path(elf["path"]).with_name("bzImage"))
+    assert status == 0
+    assert packed["packed"] == "gzip"
+    for key in ("version", "banner", "pvh_entry", "options"):
+        assert packed[key] == elf[key], key
+
+
+def test_inspect_says_what_a_missing_option_does_to_a_guest(tmp_path):
+    config = tmp_path / "config"
+    config.write_text("CONFIG_VIRTIO_BLK=m\n# CONFIG_SERIAL_8250_CONSOLE is not set\n")
+    end = ringside("kernel", "inspect", "--config", config, "base")
+    assert end.status == 1
+    out = end.out.decode()
+    assert "missing   console: CONFIG_SERIAL_8250_CONSOLE is not set: console=ttyS0 shows nothing" in out
+    assert "missing   disk: CONFIG_VIRTIO_BLK is a module: --disk is not seen: no vda, unless" in out
+
+
+def test_inspect_of_what_is_no_kernel_is_4_in_one_line(tmp_path):
+    file = tmp_path / "x"
+    file.write_bytes(b"hello")
+    for path in (file, tmp_path / "none", tmp_path):
+        end = ringside("kernel", "inspect", path)
+        assert (end.status, end.out, end.err.count("\n")) == (4, b"", 1)

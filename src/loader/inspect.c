@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See inspect.h. Every offset in a file is checked against what there is before it is used. */
+#include "loader/inspect.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "loader/loader_priv.h"
+#include "loader/notes.h"
+#include "loader/unpack.h"
+
+#define CONFIG_START "IKCFG_ST" /* kernel/configs.c */
+#define MARK_BYTES   8
+#define CONFIG_TRIES 16
+#define BANNER       "Linux version "
+#define XEN_NOTE     "Xen"
+#define XEN_PVH_TYPE 18 /* XEN_ELFNOTE_PHYS32_ENTRY */
+
+/* Memory that costs only what is written to it. */
+struct bytes {
+	uint8_t *at;
+	size_t len, room;
+};
+
+static int bytes_init(struct bytes *b, uint64_t room, struct err *e)
+{
+	void *at;
+
+	if (room > INSPECT_BYTES_MAX) {
+		return err_set(e, -EFBIG, "0x%llx bytes are more than are looked at (0x%llx)",
+			       (unsigned long long)room, (unsigned long long)INSPECT_BYTES_MAX);
+	}
+	at = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		  -1, 0);
+	if (at == MAP_FAILED) {
+		return err_errno(e, -errno, "memory for a kernel");
+	}
+	*b = (struct bytes){.at = at, .room = room};
+	return 0;
+}
+
+static void bytes_fini(struct bytes *b)
+{
+	if (b->at) {
+		munmap(b->at, b->room);
+	}
+}
+
+static int read_part(int fd, uint64_t offset, uint64_t len, struct bytes *ret, struct err *e)
+{
+	int r = bytes_init(ret, len, e);
+
+	if (r == 0) {
+		r = io_pread_exact(fd, ret->at, len, offset);
+		ret->len = len;
+		r = r < 0 ? err_errno(e, r, "the kernel cannot be read") : 0;
+	}
+	return r;
+}
+
+/* The vmlinux inside a bzImage: no larger than the memory that it asks for. */
+static int unpack_payload(struct inspection *in, struct bytes *ret, struct err *e)
+{
+	const struct setup_header *h = &in->image.header;
+	uint64_t at = in->image.segments[0].file_offset + h->payload_offset;
+	struct bytes packed = {0};
+	const char *name;
+	int r;
+
+	in->payload_bytes = h->payload_length;
+	if (h->payload_length < MARK_BYTES) {
+		return err_set(e, -EBADMSG, "a payload of %u bytes is no kernel",
+			       h->payload_length);
+	}
+	r = read_part(in->image.fd, at, h->payload_length, &packed, e);
+	if (r == 0) {
+		name = magic_compression(packed.at);
+		snprintf(in->packed, sizeof(in->packed), "%s",
+			 name                                      ? name
+			 : memcmp(packed.at, ELFMAG, SELFMAG) == 0 ? "none"
+								   : "unknown");
+	}
+	if (r == 0 && strcmp(in->packed, "none") == 0) {
+		*ret = packed;
+		return 0;
+	}
+	if (r == 0) {
+		r = bytes_init(ret, h->init_size, e);
+	}
+	if (r == 0) {
+		r = unpack(packed.at, packed.len, ret->at, ret->room, &ret->len, e);
+	}
+	bytes_fini(&packed);
+	return r;
+}
+
+static const uint8_t *find(const uint8_t *from, const uint8_t *end, const char *what)
+{
+	return from < end ? memmem(from, (size_t)(end - from), what, strlen(what)) : NULL;
+}
+
+/* The kernel's own sentence. Other texts begin like it, but not with a digit behind. */
+static void find_banner(const struct bytes *b, struct inspection *in)
+{
+	const uint8_t *end = b->at + b->len;
+	const uint8_t *p = find(b->at, end, BANNER);
+
+	for (; p; p = find(p + 1, end, BANNER)) {
+		const uint8_t *q = p + strlen(BANNER);
+		size_t n = 0;
+
+		if (q >= end || !isdigit(*q)) {
+			continue;
+		}
+		while (p + n < end && n < sizeof(in->banner) - 1 && p[n] >= ' ' && p[n] <= '~') {
+			n++;
+		}
+		memcpy(in->banner, p, n);
+		in->banner[n] = '\0';
+		return;
+	}
+}
+
+static void version_of_banner(struct inspection *in)
+{
+	const char *p = in->banner + strlen(BANNER);
+	size_t n = strcspn(p, " ");
+
+	if (!*in->banner || *in->version) {
+		return;
+	}
+	n = n < sizeof(in->version) - 1 ? n : sizeof(in->version) - 1;
+	memcpy(in->version, p, n);
+	in->version[n] = '\0';
+}
+
+static void find_pvh(const struct bytes *b, struct inspection *in)
+{
+	Elf64_Ehdr eh;
+
+	if (b->len < sizeof(eh)) {
+		return;
+	}
+	memcpy(&eh, b->at, sizeof(eh));
+	if (memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh.e_phentsize != sizeof(Elf64_Phdr) || eh.e_phnum > LOAD_PHDRS_MAX) {
+		return;
+	}
+	for (size_t i = 0; i < eh.e_phnum && !in->has_pvh; i++) {
+		const uint8_t *desc;
+		Elf64_Phdr ph;
+		size_t n;
+		uint64_t entry = 0;
+
+		if (eh.e_phoff > b->len || (i + 1) * sizeof(ph) > b->len - eh.e_phoff) {
+			return;
+		}
+		memcpy(&ph, b->at + eh.e_phoff + i * sizeof(ph), sizeof(ph));
+		if (ph.p_type != PT_NOTE || ph.p_offset > b->len ||
+		    ph.p_filesz > b->len - ph.p_offset ||
+		    notes_find(b->at + ph.p_offset, ph.p_filesz, ph.p_align == 8 ? 8 : 4, XEN_NOTE,
+			       XEN_PVH_TYPE, &desc, &n) < 0 ||
+		    (n != 4 && n != 8)) {
+			continue;
+		}
+		memcpy(&entry, desc, n);
+		in->has_pvh = true;
+		in->pvh_entry = entry;
+	}
+}
+
+static int take_config(struct inspection *in, const uint8_t *packed, size_t len, struct err *e)
+{
+	char *text = malloc(INSPECT_CONFIG_MAX + 1);
+	size_t n;
+	int r;
+
+	if (!text) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	r = unpack(packed, len, (uint8_t *)text, INSPECT_CONFIG_MAX, &n, e);
+	if (r == 0 && memchr(text, '\0', n)) {
+		r = err_set(e, -EBADMSG, "there are NULs in it");
+	}
+	if (r < 0) {
+		free(text);
+		return r;
+	}
+	text[n] = '\0';
+	in->config = text;
+	in->config_bytes = n;
+	return 0;
+}
+
+static void find_config(const struct bytes *b, struct inspection *in)
+{
+	const uint8_t *end = b->at + b->len;
+	const uint8_t *p = find(b->at, end, CONFIG_START);
+	unsigned int tries = 0;
+
+	snprintf(in->no_config, sizeof(in->no_config),
+		 "there is none in it: it was built without CONFIG_IKCONFIG=y");
+	/* The words alone may stand elsewhere: the configuration is what unpacks. */
+	for (; p && !in->config; p = find(p + 1, end, CONFIG_START)) {
+		const uint8_t *from = p + MARK_BYTES;
+		size_t len = (size_t)(end - from);
+		struct err e = ERR_INIT;
+
+		if (len < 2 || from[0] != 0x1f || from[1] != 0x8b || ++tries > CONFIG_TRIES) {
+			continue;
+		}
+		len = len < INSPECT_CONFIG_MAX ? len : INSPECT_CONFIG_MAX;
+		if (take_config(in, from, len, &e) < 0) {
+			snprintf(in->no_config, sizeof(in->no_config), "%.200s", e.text);
+		}
+	}
+	if (in->config) {
+		in->no_config[0] = '\0';
+	}
+}
+
+/* What is inside an image that load_image_*() took. */
+static void look_inside(struct inspection *in)
+{
+	struct err why = ERR_INIT;
+	struct bytes b = {0};
+	int r;
+
+	if (load_image_version(&in->image, in->version) < 0) {
+		in->version[0] = '\0';
+	}
+	if (in->image.format == LOAD_FORMAT_BZIMAGE) {
+		r = unpack_payload(in, &b, &why);
+	} else {
+		snprintf(in->packed, sizeof(in->packed), "none");
+		in->payload_bytes = in->image.file_bytes;
+		r = read_part(in->image.fd, 0, in->image.file_bytes, &b, &why);
+	}
+	if (r < 0) {
+		snprintf(in->unreadable, sizeof(in->unreadable), "%s", why.text);
+		snprintf(in->no_config, sizeof(in->no_config), "the kernel could not be unpacked");
+	} else {
+		in->unpacked_bytes = b.len;
+		find_banner(&b, in);
+		version_of_banner(in);
+		find_pvh(&b, in);
+		find_config(&b, in);
+	}
+	bytes_fini(&b);
+}
+
+/**
+ * inspect_read() - look into an open kernel
+ * @fd: the file; belongs to @ret on success, to the caller on failure
+ * @ret: set on success; end it with inspect_close()
+ * @e: set on failure
+ *
+ * A kernel that can be booted but not unpacked here is no failure: ret->unreadable says why.
+ *
+ * Return: 0; -ENOEXEC and the like of load_image_probe() for what is no kernel.
+ * Context: a thread that may block.
+ */
+int inspect_read(int fd, struct inspection *ret, struct err *e)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = load_image_probe(fd, &ret->image, e);
+	if (r == 0) {
+		look_inside(ret);
+	}
+	return r;
+}
+
+/**
+ * inspect_open() - look into a kernel's file
+ * @path: of the file
+ * @ret: set on success; end it with inspect_close()
+ * @e: set on failure
+ *
+ * Return: as inspect_read(), or the errno of open(2).
+ * Context: a thread that may block.
+ */
+int inspect_open(const char *path, struct inspection *ret, struct err *e)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = load_image_open(path, &ret->image, e);
+	if (r == 0) {
+		look_inside(ret);
+	}
+	return r;
+}
+
+/**
+ * inspect_close() - free what a look found
+ * @in: set by inspect_open() or inspect_read()
+ *
+ * Context: any thread.
+ */
+void inspect_close(struct inspection *in)
+{
+	free(in->config);
+	in->config = NULL;
+	load_image_close(&in->image);
+}
+
+/**
+ * inspect_use_config() - take the configuration from a file, where the kernel has none in it
+ * @in: what was found
+ * @path: a .config, plain
+ * @e: set on failure
+ *
+ * Return: 0, -EBADMSG for what is no configuration, or the errno of reading it.
+ * Context: a thread that may block.
+ */
+int inspect_use_config(struct inspection *in, const char *path, struct err *e)
+{
+	char *text;
+	size_t n;
+	int r = io_read_file(path, INSPECT_CONFIG_MAX, &text, &n, e);
+
+	if (r < 0) {
+		return r;
+	}
+	if (memchr(text, '\0', n) || !strstr(text, "CONFIG_")) {
+		free(text);
+		return err_set(e, -EBADMSG, "%s is no kernel configuration", path);
+	}
+	free(in->config);
+	in->config = text;
+	in->config_bytes = n;
+	in->no_config[0] = '\0';
+	return 0;
+}

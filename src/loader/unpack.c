@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See unpack.h. libzstd and liblzma are only loaded when a file asks for them: a boot, which the
+ * rest of the program is for, does without, and starts faster. Any thread that may block.
+ */
+#include "loader/unpack.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <lzma.h>
+#include <stdbool.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "loader/loader_priv.h"
+
+#define MAGIC_BYTES       6
+#define GZIP_WINDOW       (15 + 16) /* zlib.h: the largest window, and a gzip header */
+#define LZMA_MEMORY_BYTES (UINT64_C(256) << 20)
+
+static int unpack_gzip(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
+		       struct err *e)
+{
+	z_stream z = {.next_in = (uint8_t *)src, .next_out = dst};
+	int r;
+
+	z.avail_in = len < UINT_MAX ? (unsigned int)len : UINT_MAX;
+	z.avail_out = room < UINT_MAX ? (unsigned int)room : UINT_MAX;
+	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK) {
+		return err_set(e, -ENOMEM, "gzip: out of memory");
+	}
+	r = inflate(&z, Z_FINISH);
+	*ret_len = z.total_out;
+	inflateEnd(&z);
+	if (r == Z_STREAM_END) {
+		return 0;
+	}
+	return z.avail_out == 0
+		       ? err_set(e, -EFBIG, "gzip: more than %zu bytes come out", room)
+		       : err_set(e, -EBADMSG, "gzip: the data are damaged or cut off (%d)", r);
+}
+
+static int load_library(const char *name, void **ret, struct err *e)
+{
+	*ret = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	return *ret ? 0 : err_set(e, -ENOTSUP, "it takes %s, which is not here", name);
+}
+
+static int unpack_zstd(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
+		       struct err *e)
+{
+	typeof(&ZSTD_findFrameCompressedSize) frame_bytes;
+	typeof(&ZSTD_decompress) decompress;
+	typeof(&ZSTD_isError) is_error;
+	typeof(&ZSTD_getErrorName) error_name;
+	void *lib;
+	size_t n;
+	int r = load_library("libzstd.so.1", &lib, e);
+
+	if (r < 0) {
+		return r;
+	}
+	*(void **)&frame_bytes = dlsym(lib, "ZSTD_findFrameCompressedSize");
+	*(void **)&decompress = dlsym(lib, "ZSTD_decompress");
+	*(void **)&is_error = dlsym(lib, "ZSTD_isError");
+	*(void **)&error_name = dlsym(lib, "ZSTD_getErrorName");
+	if (!frame_bytes || !decompress || !is_error || !error_name) {
+		r = err_set(e, -ENOTSUP, "zstd: the library lacks a function");
+	} else {
+		/* Behind the frame a kernel has its unpacked size. */
+		n = frame_bytes(src, len);
+		n = is_error(n) ? n : decompress(dst, room, src, n);
+		if (is_error(n)) {
+			r = err_set(e, -EBADMSG, "zstd: %s", error_name(n));
+		} else {
+			*ret_len = n;
+		}
+	}
+	dlclose(lib);
+	return r;
+}
+
+static int unpack_xz(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
+		     struct err *e)
+{
+	typeof(&lzma_stream_buffer_decode) decode;
+	uint64_t memory = LZMA_MEMORY_BYTES;
+	size_t in = 0, out = 0;
+	void *lib;
+	int r = load_library("liblzma.so.5", &lib, e);
+
+	if (r < 0) {
+		return r;
+	}
+	*(void **)&decode = dlsym(lib, "lzma_stream_buffer_decode");
+	if (!decode) {
+		r = err_set(e, -ENOTSUP, "xz: the library lacks a function");
+	} else {
+		lzma_ret code = decode(&memory, 0, NULL, src, &in, len, dst, &out, room);
+
+		if (code == LZMA_BUF_ERROR) {
+			r = err_set(e, -EFBIG, "xz: more than %zu bytes come out", room);
+		} else if (code == LZMA_MEM_ERROR || code == LZMA_MEMLIMIT_ERROR) {
+			r = err_set(e, -ENOMEM, "xz: out of memory");
+		} else if (code != LZMA_OK) {
+			r = err_set(e, -EBADMSG, "xz: the data are damaged or cut off (%d)", code);
+		}
+		*ret_len = out;
+	}
+	dlclose(lib);
+	return r;
+}
+
+/**
+ * unpack() - undo gzip, zstd or xz, by the magic at the start
+ * @src: the packed bytes; what stands behind their end is not looked at
+ * @len: how many there are
+ * @dst: gets what comes out, also a part of it when that fails
+ * @room: its size, bytes
+ * @ret_len: set on success: bytes in @dst
+ * @e: set on failure
+ *
+ * Return: 0; -ENOTSUP for what cannot be undone here, named in @e; -EBADMSG for damaged data;
+ * -EFBIG when @dst is too small; -ENOMEM. Context: a thread that may block.
+ */
+int unpack(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
+	   struct err *e)
+{
+	static const struct {
+		const char *name;
+		int (*unpack)(const uint8_t *src, size_t len, uint8_t *dst, size_t room,
+			      size_t *ret_len, struct err *e);
+	} formats[] = {{"gzip", unpack_gzip}, {"zstd", unpack_zstd}, {"xz", unpack_xz}};
+	const char *name = len >= MAGIC_BYTES ? magic_compression(src) : NULL;
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(formats); i++) {
+		if (strcmp(formats[i].name, name) == 0) {
+			return formats[i].unpack(src, len, dst, room, ret_len, e);
+		}
+	}
+	return err_set(e, -ENOTSUP, "%s cannot be unpacked here; gzip, zstd and xz can",
+		       name ? name : "a format without a known magic");
+}
