@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See unpack.h. libzstd and liblzma are only loaded when a file asks for them: a boot, which the
- * rest of the program is for, does without, and starts faster. Any thread that may block.
+ * See unpack.h. libzstd, liblzma and liblz4 are only loaded when a file asks for them: a boot,
+ * which the rest of the program is for, does without, and starts faster. Any thread that may block.
  */
 #include "loader/unpack.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <lz4.h>
 #include <lzma.h>
 #include <stdbool.h>
 #include <string.h>
@@ -18,6 +19,9 @@
 
 #define MAGIC_BYTES       6
 #define GZIP_WINDOW       (15 + 16) /* zlib.h: the largest window, and a gzip header */
+#define LZ4_LEGACY_MAGIC  0x184c2102u
+#define LZ4_WORD_BYTES    4
+#define LZ4_BLOCK_BYTES   (8u << 20)
 #define LZMA_MEMORY_BYTES (UINT64_C(256) << 20)
 
 static int unpack_gzip(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
@@ -113,8 +117,56 @@ static int unpack_xz(const uint8_t *src, size_t len, uint8_t *dst, size_t room, 
 	return r;
 }
 
+/*
+ * The format that kernels are packed with: a magic, then blocks behind their length, which unpack
+ * to 8 MiB each but the last. Behind the last a kernel has its unpacked size
+ * (lib/decompress_unlz4.c).
+ */
+static int unpack_lz4(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
+		      struct err *e)
+{
+	typeof(&LZ4_decompress_safe) decompress;
+	size_t at = LZ4_WORD_BYTES, out = 0;
+	uint32_t block;
+	void *lib;
+	int r;
+
+	memcpy(&block, src, sizeof(block));
+	if (block != LZ4_LEGACY_MAGIC) {
+		return err_set(e, -ENOTSUP, "lz4 of another format than kernels have");
+	}
+	r = load_library("liblz4.so.1", &lib, e);
+	if (r < 0) {
+		return r;
+	}
+	*(void **)&decompress = dlsym(lib, "LZ4_decompress_safe");
+	if (!decompress) {
+		r = err_set(e, -ENOTSUP, "lz4: the library lacks a function");
+	}
+	while (r == 0 && len - at > LZ4_WORD_BYTES) {
+		size_t left = room - out < LZ4_BLOCK_BYTES ? room - out : LZ4_BLOCK_BYTES;
+		int n;
+
+		memcpy(&block, src + at, sizeof(block));
+		at += LZ4_WORD_BYTES;
+		n = block <= len - at && block <= INT_MAX
+			    ? decompress((const char *)src + at, (char *)dst + out, (int)block,
+					 (int)left)
+			    : -1;
+		if (n <= 0) {
+			r = err_set(e, -EBADMSG, "lz4: the data are damaged, cut off or too many");
+		} else {
+			at += block;
+			out += (size_t)n;
+		}
+	}
+	*ret_len = out;
+	dlclose(lib);
+	return r;
+}
+
 /**
- * unpack() - undo gzip, zstd or xz, by the magic at the start
+ * unpack() - undo gzip, zstd, xz or a kernel's lz4, by the magic at the start
  * @src: the packed bytes; what stands behind their end is not looked at
  * @len: how many there are
  * @dst: gets what comes out, also a part of it when that fails
@@ -132,7 +184,10 @@ int unpack(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *re
 		const char *name;
 		int (*unpack)(const uint8_t *src, size_t len, uint8_t *dst, size_t room,
 			      size_t *ret_len, struct err *e);
-	} formats[] = {{"gzip", unpack_gzip}, {"zstd", unpack_zstd}, {"xz", unpack_xz}};
+	} formats[] = {{"gzip", unpack_gzip},
+		       {"zstd", unpack_zstd},
+		       {"xz", unpack_xz},
+		       {"lz4", unpack_lz4}};
 	const char *name = len >= MAGIC_BYTES ? magic_compression(src) : NULL;
 
 	for (size_t i = 0; name && i < ARRAY_SIZE(formats); i++) {
@@ -140,6 +195,6 @@ int unpack(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *re
 			return formats[i].unpack(src, len, dst, room, ret_len, e);
 		}
 	}
-	return err_set(e, -ENOTSUP, "%s cannot be unpacked here; gzip, zstd and xz can",
+	return err_set(e, -ENOTSUP, "%s cannot be unpacked here; gzip, zstd, xz and lz4 can",
 		       name ? name : "a format without a known magic");
 }

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <lz4.h>
 #include <lzma.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +47,25 @@ static size_t pack_zstd(const void *src, size_t len, uint8_t *dst, size_t room)
 
 	assert_false(ZSTD_isError(n));
 	return n;
+}
+
+/* As kernels have it: a magic, and blocks behind their length. Two, so that there is a next one. */
+static size_t pack_lz4(const void *src, size_t len, uint8_t *dst, size_t room)
+{
+	size_t at = 4;
+
+	memcpy(dst, "\x02\x21\x4c\x18", 4);
+	for (int half = 0; half < 2; half++) {
+		int n = LZ4_compress_default((const char *)src + half * (len / 2),
+					     (char *)dst + at + 4, (int)(len / 2),
+					     (int)(room - at - 4));
+
+		assert_true(n > 0);
+		memcpy(dst + at, &n, 4);
+		at += 4 + (size_t)n;
+	}
+	memset(dst + at, 0, 4);
+	return at;
 }
 
 static size_t pack_xz(const void *src, size_t len, uint8_t *dst, size_t room)
@@ -94,13 +114,15 @@ static int bzimage_fd(size_t (*pack)(const void *, size_t, uint8_t *, size_t), u
 
 	close(vmlinux_fd());
 	memset(packed, 0, sizeof(packed));
+	bzimage_builder_init(&b);
+	b.header.init_size = room;
 	if (pack) {
 		size_t n = pack(kernel, sizeof(kernel), packed, sizeof(packed) - 4);
 
-		memcpy(packed + n, "\x00\x50\x00", 4); /* the unpacked size, as kernels have it */
+		/* Behind it the unpacked size, as kernels have it. */
+		memcpy(packed + n, "\x00\x50\x00", 4);
+		b.header.payload_length = (uint32_t)n + 4;
 	}
-	bzimage_builder_init(&b);
-	b.header.init_size = room;
 	fd = bzimage_builder_fd(&b);
 	assert_int_equal(pwrite(fd, packed, sizeof(packed), PAYLOAD_AT), PAYLOAD_BYTES);
 	return fd;
@@ -134,12 +156,13 @@ static void a_vmlinux_is_read_as_it_is(void **state)
 	inspect_close(&in);
 }
 
-static void a_bzimage_is_unpacked_by_each_of_three_formats(void **state)
+static void a_bzimage_is_unpacked_by_each_of_four_formats(void **state)
 {
 	static const struct {
 		const char *name;
 		size_t (*pack)(const void *, size_t, uint8_t *, size_t);
-	} formats[] = {{"gzip", pack_gzip}, {"zstd", pack_zstd}, {"xz", pack_xz}};
+	} formats[] = {
+		{"gzip", pack_gzip}, {"zstd", pack_zstd}, {"xz", pack_xz}, {"lz4", pack_lz4}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		open_it(bzimage_fd(formats[i].pack, BZIMAGE_BUILDER_INIT_SIZE));
@@ -152,7 +175,7 @@ static void a_bzimage_is_unpacked_by_each_of_three_formats(void **state)
 static void more_than_the_kernel_asks_memory_for_does_not_come_out(void **state)
 {
 	static size_t (*const formats[])(const void *, size_t, uint8_t *,
-					 size_t) = {pack_gzip, pack_zstd, pack_xz};
+					 size_t) = {pack_gzip, pack_zstd, pack_xz, pack_lz4};
 
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		open_it(bzimage_fd(formats[i], 0x4000));
@@ -167,10 +190,11 @@ static void a_payload_that_cannot_be_unpacked_is_named(void **state)
 {
 	int fd = bzimage_fd(NULL, BZIMAGE_BUILDER_INIT_SIZE);
 
-	assert_int_equal(pwrite(fd, "\x02\x21\x4c\x18", 4, PAYLOAD_AT), 4);
+	assert_int_equal(pwrite(fd, "BZh9", 4, PAYLOAD_AT), 4);
 	open_it(fd);
-	assert_string_equal(in.packed, "lz4");
-	assert_string_equal(in.unreadable, "lz4 cannot be unpacked here; gzip, zstd and xz can");
+	assert_string_equal(in.packed, "bzip2");
+	assert_string_equal(in.unreadable,
+			    "bzip2 cannot be unpacked here; gzip, zstd, xz and lz4 can");
 	assert_string_equal(in.no_config, "the kernel could not be unpacked");
 	/* The version is in front of the payload. */
 	assert_string_equal(in.version, BZIMAGE_BUILDER_VERSION);
@@ -230,12 +254,12 @@ static void try_it(int fd)
 static int file_of(int kind)
 {
 	static size_t (*const formats[])(const void *, size_t, uint8_t *,
-					 size_t) = {pack_gzip, pack_zstd, pack_xz};
+					 size_t) = {pack_gzip, pack_zstd, pack_xz, pack_lz4};
 
 	return kind == 0 ? vmlinux_fd() : bzimage_fd(formats[kind - 1], BZIMAGE_BUILDER_INIT_SIZE);
 }
 
-#define KINDS      4
+#define KINDS      5
 #define FILE_BYTES 0x5000 /* of each kind */
 
 /* Packed once, not once a case. */
@@ -290,7 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vmlinux_is_read_as_it_is),
-		cmocka_unit_test(a_bzimage_is_unpacked_by_each_of_three_formats),
+		cmocka_unit_test(a_bzimage_is_unpacked_by_each_of_four_formats),
 		cmocka_unit_test(more_than_the_kernel_asks_memory_for_does_not_come_out),
 		cmocka_unit_test(a_payload_that_cannot_be_unpacked_is_named),
 		cmocka_unit_test(a_kernel_without_a_configuration_says_which_option_it_lacks),
