@@ -7,6 +7,8 @@ import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 240
+TRIES = 3
+TIMED_OUT = 244
 
 
 def measure(folder):
@@ -18,7 +20,11 @@ def measure(folder):
 
 
 def test_a_boot_takes_no_more_instructions_than_with_qemus_microvm(tmp_path):
-    end = measure(tmp_path)
+    # Some runs hang, nobody knows why yet (bench/vmm/README.md): that is no number.
+    for _ in range(TRIES):
+        end = measure(tmp_path)
+        if end.returncode != TIMED_OUT:
+            break
     assert end.returncode == 0, end.stdout + end.stderr
     r = json.loads((tmp_path / "boot.json").read_text())
     assert r["class"]["name"] == "icount"
