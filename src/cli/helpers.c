@@ -176,7 +176,8 @@ int cli_check_file(const char *option, const char *path, struct err *e)
 
 /**
  * cli_find_kernel() - the file behind a --kernel value
- * @arg: a path, or the name of an image of guest-kernel-config/kernels.yaml
+ * @arg: the name of an image of guest-kernel-config/kernels.yaml that is in the cache, or a path; a
+ *       file of the working folder that is called like such an image is ./NAME
  * @ret_path: set on success
  * @len: size of @ret_path
  * @e: set on failure
@@ -189,19 +190,23 @@ int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e)
 	char cache[PATH_MAX];
 	int r;
 
-	if (strchr(arg, '/') || access(arg, F_OK) == 0) {
-		r = path_print(ret_path, len, e, "%s", arg);
-		return r == 0 ? cli_check_file("kernel", ret_path, e) : r;
+	if (!strchr(arg, '/')) {
+		r = cli_cache_dir(cache, sizeof(cache), e);
+		if (r == 0) {
+			r = path_print(ret_path, len, e, "%s/kernels/by-name/%s/vmlinux", cache,
+				       arg);
+		}
+		if (r == 0 && access(ret_path, F_OK) == 0) {
+			return 0;
+		}
+		if (access(arg, F_OK) < 0) {
+			return r < 0 ? r
+				     : err_set(e, -ENOENT,
+					       "--kernel %s: neither a file nor an image in the "
+					       "cache (%s): build it with 'ringside kernel build %s'",
+					       arg, ret_path, arg);
+		}
 	}
-	r = cli_cache_dir(cache, sizeof(cache), e);
-	if (r == 0) {
-		r = path_print(ret_path, len, e, "%s/kernels/by-name/%s/vmlinux", cache, arg);
-	}
-	if (r == 0 && access(ret_path, F_OK) < 0) {
-		r = err_set(e, -ENOENT,
-			    "--kernel %s: neither a file nor an image in the cache (%s): build it "
-			    "with 'ringside kernel build %s'",
-			    arg, ret_path, arg);
-	}
-	return r;
+	r = path_print(ret_path, len, e, "%s", arg);
+	return r == 0 ? cli_check_file("kernel", ret_path, e) : r;
 }

@@ -24,10 +24,10 @@ class End:
     err: str
 
 
-def ringside(*words, stdin=subprocess.DEVNULL, env=None, pass_fds=()):
+def ringside(*words, stdin=subprocess.DEVNULL, env=None, pass_fds=(), cwd=TOP):
     """Run ringside to its end."""
     p = subprocess.run([RINGSIDE, *map(str, words)], stdin=stdin, capture_output=True,
-                       timeout=PATIENCE_S, env=env, pass_fds=pass_fds, cwd=TOP)
+                       timeout=PATIENCE_S, env=env, pass_fds=pass_fds, cwd=cwd)
     return End(p.returncode, p.stdout, p.stderr.decode(errors="replace"))
 
 

@@ -120,3 +120,19 @@ def test_inspect_of_what_is_no_kernel_is_4_in_one_line(tmp_path):
     for path in (file, tmp_path / "none", tmp_path):
         end = ringside("kernel", "inspect", path)
         assert (end.status, end.out, end.err.count("\n")) == (4, b"", 1)
+
+
+def test_a_file_called_like_an_image_does_not_stand_before_it(tmp_path):
+    image = tmp_path / "cache/ringside/kernels/by-name/base/vmlinux"
+    image.parent.mkdir(parents=True)
+    image.write_bytes(b"the image")
+    (tmp_path / "base").write_bytes(b"the file")
+    (tmp_path / "mine").write_bytes(b"the file")
+
+    def looked_at(name):
+        return ringside("kernel", "inspect", name, cwd=tmp_path,
+                        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}).err
+
+    assert str(image) in looked_at("base")
+    assert str(image) not in looked_at("./base")
+    assert "mine: " in looked_at("mine")
