@@ -37,6 +37,20 @@ def say(text):
     print(f"guest-kernel-config: {text}", file=sys.stderr, flush=True)
 
 
+def files_below(top):
+    """(path below it, its os.DirEntry) of all files and links below a folder."""
+    pending = [""]
+    while pending:
+        folder = pending.pop()
+        with os.scandir(top / folder) as entries:
+            for entry in entries:
+                name = f"{folder}{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(name + "/")
+                else:
+                    yield name, entry
+
+
 def tool_version(tool):
     try:
         out = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout

@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 
-from .common import CACHE, Failure, holders, run, say
+from .common import CACHE, Failure, files_below, holders, run, say
 from .image import parse_config
 
 PROGRESS_S = 10
@@ -22,17 +22,9 @@ PROGRESS_S = 10
 def facts_of(top):
     """{path: [size, time]} of all files below a folder."""
     found = {}
-    pending = [""]
-    while pending:
-        folder = pending.pop()
-        with os.scandir(top / folder) as entries:
-            for entry in entries:
-                name = f"{folder}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(name + "/")
-                else:
-                    s = entry.stat(follow_symlinks=False)
-                    found[name] = [s.st_size, s.st_mtime_ns]
+    for name, entry in files_below(top):
+        s = entry.stat(follow_symlinks=False)
+        found[name] = [s.st_size, s.st_mtime_ns]
     return found
 
 

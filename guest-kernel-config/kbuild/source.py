@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .common import ABI_HEADER, ABI_HEADER_IN_TREE, CACHE, Failure, run, say, sha256_of
+from .common import ABI_HEADER, ABI_HEADER_IN_TREE, CACHE, Failure, files_below, run, say, sha256_of
 
 
 def verify_source(base):
@@ -95,18 +95,7 @@ def stage_patches(image, pristine, stage, log):
 
 def listing(top):
     """{path: inode} of all files and links below a folder."""
-    found = {}
-    pending = [""]
-    while pending:
-        folder = pending.pop()
-        with os.scandir(top / folder) as entries:
-            for entry in entries:
-                name = f"{folder}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(name + "/")
-                else:
-                    found[name] = entry.inode()
-    return found
+    return {name: entry.inode() for name, entry in files_below(top)}
 
 
 class Tree:

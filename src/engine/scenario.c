@@ -116,13 +116,13 @@ struct reading {
 
 __printf(3, 4) static int fail(const struct reading *r, struct ymap_pos pos, const char *fmt, ...)
 {
-	char text[ERR_TEXT_MAX];
 	va_list ap;
+	int code;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	code = ymap_fail(r->path, pos, r->e, fmt, ap);
 	va_end(ap);
-	return err_set(r->e, -EINVAL, "%s:%u:%u: %s", r->path, pos.line, pos.column, text);
+	return code;
 }
 
 static int no_memory(const struct reading *r)

@@ -23,16 +23,34 @@ static struct ymap_pos pos_of(const yaml_mark_t *mark)
 	return (struct ymap_pos){(unsigned int)mark->line + 1, (unsigned int)mark->column + 1};
 }
 
+/**
+ * ymap_fail() - an error that says where it stands
+ * @path: of the file
+ * @pos: of what is wrong
+ * @e: set
+ * @fmt: what is wrong, without a newline; as for vprintf()
+ * @ap: its arguments
+ *
+ * Return: -EINVAL.
+ * Context: any thread.
+ */
+int ymap_fail(const char *path, struct ymap_pos pos, struct err *e, const char *fmt, va_list ap)
+{
+	char text[ERR_TEXT_MAX];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	return err_set(e, -EINVAL, "%s:%u:%u: %s", path, pos.line, pos.column, text);
+}
+
 __printf(3, 4) static int fail(const struct reader *r, const yaml_node_t *at, const char *fmt, ...)
 {
-	struct ymap_pos pos = pos_of(&at->start_mark);
-	char text[ERR_TEXT_MAX];
 	va_list ap;
+	int code;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	code = ymap_fail(r->path, pos_of(&at->start_mark), r->e, fmt, ap);
 	va_end(ap);
-	return err_set(r->e, -EINVAL, "%s:%u:%u: %s", r->path, pos.line, pos.column, text);
+	return code;
 }
 
 static const char *keys_of(const struct ymap *map, char *buf, size_t len)

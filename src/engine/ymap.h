@@ -8,6 +8,7 @@
 #ifndef ENGINE_YMAP_H
 #define ENGINE_YMAP_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +73,8 @@ struct ymap {
 	size_t count;
 };
 
+__printf(4, 0) int ymap_fail(const char *path, struct ymap_pos pos, struct err *e, const char *fmt,
+			     va_list ap);
 int ymap_read(const char *path, const struct ymap *map, void *ret, struct err *e) __must_check;
 void ymap_fini(const struct ymap *map, void *filled);
 

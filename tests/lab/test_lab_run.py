@@ -4,16 +4,11 @@ ringside's own VMM on a real KVM, in the lab. The lab is booted once and runs a 
 cases; each test then looks at one of them.
 """
 import json
-import os
-import pathlib
 import re
-import shlex
-import subprocess
 
 import pytest
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE_S = 900
+from cases import End, run_cases
 
 RUN = "ringside run --backend kvm --timeout 200"
 CASES = {
@@ -37,39 +32,10 @@ CASES = {
     "full_disk": f"{RUN} -- yes >/dev/full",
 }
 
-SCRIPT = """
-cd {top}
-for case in {cases}; do
-    d={dir}/$case
-    mkdir -p $d
-    bash $d.sh $d >$d/out 2>$d/err </dev/null
-    echo $? >$d/end
-done
-"""
-
-
 @pytest.fixture(scope="session")
 def ends(tmp_path_factory):
     where = tmp_path_factory.mktemp("lab")
-    for name, line in CASES.items():
-        (where / f"{name}.sh").write_text(f"d=$1\n{line}\n")
-    script = SCRIPT.format(top=shlex.quote(str(TOP)), cases=" ".join(CASES), dir=where)
-    p = subprocess.run([TOP / "tools/lab", "--rw", where, "--timeout", str(PATIENCE_S), "--",
-                        "bash", "-c", script],
-                       capture_output=True, text=True, timeout=PATIENCE_S + 60)
-    assert (p.returncode, p.stdout, p.stderr) == (0, "", "")
-    return where
-
-
-class End:
-    def __init__(self, where):
-        self.where = where
-        self.status = int((where / "end").read_text())
-        self.out = (where / "out").read_bytes()
-        self.err = (where / "err").read_text(errors="replace")
-
-    def file(self, name):
-        return (self.where / name).read_text(errors="replace")
+    return run_cases(where, CASES)
 
 
 @pytest.fixture

@@ -4,15 +4,10 @@ Linux's own drivers on ringside's virtio devices, on a real KVM in the lab. One 
 all cases; images are in its memory.
 """
 import hashlib
-import pathlib
-import shlex
-import shutil
-import subprocess
 
 import pytest
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE_S = 900
+from cases import End, run_cases
 
 RUN = "ringside run --backend kvm --timeout 200"
 CASES = {
@@ -76,40 +71,10 @@ CASES = {
                    "(sleep 2; wc -c)",
 }
 
-SCRIPT = """
-cd {top}
-for case in {cases}; do
-    d={dir}/$case
-    mkdir -p $d
-    bash $d.sh $d >$d/out 2>$d/err </dev/null
-    echo $? >$d/end
-done
-"""
-
-
 @pytest.fixture(scope="session")
 def ends(tmp_path_factory):
-    for tool in ("mkfs.ext4", "e2fsck"):
-        if not shutil.which(tool):
-            pytest.skip(f"{tool} is not installed (package e2fsprogs)")
     where = tmp_path_factory.mktemp("virtio")
-    for name, line in CASES.items():
-        (where / f"{name}.sh").write_text(f"d=$1\n{line}\n")
-    script = SCRIPT.format(top=shlex.quote(str(TOP)), cases=" ".join(CASES), dir=where)
-    p = subprocess.run([TOP / "tools/lab", "--rw", where, "--timeout", str(PATIENCE_S), "--",
-                        "bash", "-c", script],
-                       capture_output=True, text=True, timeout=PATIENCE_S + 60)
-    assert (p.returncode, p.stdout, p.stderr) == (0, "", "")
-    return where
-
-
-class End:
-    def __init__(self, where):
-        self.where = where
-        self.status = int((where / "end").read_text())
-        self.out = (where / "out").read_bytes()
-        self.lines = self.out.decode(errors="replace").splitlines()
-        self.err = (where / "err").read_text(errors="replace")
+    return run_cases(where, CASES)
 
 
 @pytest.fixture
