@@ -4,62 +4,39 @@
  * the machine stopped by itself, something was seen or ran out and it is halted, or a signal came.
  * Each way goes through session_end(), which happens once.
  */
-#include "engine/session.h"
+#include "engine/session_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "abi/marks.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/console_watch.h"
 #include "engine/failure.h"
-#include "engine/input.h"
-#include "engine/results.h"
-#include "engine/signals.h"
-#include "engine/sink.h"
 #include "engine/term.h"
-#include "guest/channel.h"
 #include "samples/calltime.h"
 
-/* A panic is over when the console was silent for so long; it is to be told within 100 ms. */
-#define PANIC_QUIET_NS (60 * NS_PER_MSEC)
-#define PANIC_MAX_NS   (3 * NS_PER_SEC)
-/* After "System halted", for the machine to say so itself. */
-#define HALTED_NS (300 * NS_PER_MSEC)
-/* After the command's status, for the guest to go down. */
-#define GOING_DOWN_NS (5 * NS_PER_SEC)
 /* After a signal or --timeout, for a slow reader of our output. */
 #define FLUSH_NS NS_PER_SEC
 
-enum { SINK_STDOUT, SINK_STDERR, SINK_CONSOLE, SINK_COUNT };
-
-struct session {
-	const struct session_config *cfg;
-	struct backend *backend;
-	struct record_boot *record;
-	struct evloop *loop;
-	struct signals signals;
-	struct input input;
-	struct sink sinks[SINK_COUNT];
-	bool paused[BACKEND_STREAM_COUNT];
-	struct console_watch console;
-	struct channel_parser channel;
-	struct results results;
-	struct evloop_source *timeout, *boot_timeout, *linger, *flush, *end;
-	uint64_t panic_ns;
-	struct outcome_facts facts;
-	bool ending, deaf;
-};
-
-static uint64_t now_ns(void)
+/**
+ * session_now_ns() - the time that all of a session goes by
+ *
+ * Return: monotonic ns. Context: any thread.
+ */
+uint64_t session_now_ns(void)
 {
 	return clock_now_ns(&clock_monotonic);
 }
 
-static void stop_when_flushed(struct session *s)
+/**
+ * session_stop_when_flushed() - leave the loop once the session has ended and all output is written
+ * @s: the session
+ *
+ * Context: the event loop's thread.
+ */
+void session_stop_when_flushed(struct session *s)
 {
 	if (!s->deaf) {
 		return;
@@ -72,22 +49,27 @@ static void stop_when_flushed(struct session *s)
 	evloop_stop(s->loop);
 }
 
-/*
+/**
+ * session_end() - the session has what it was for, or cannot go on
+ * @s: the session; once it is ending, this does nothing
+ *
  * May be called from any event, also in the middle of the machine's output. So halting, which may
  * bring more output, waits for the loop: on_ending() does it.
+ *
+ * Context: the event loop's thread.
  */
-static void session_end(struct session *s)
+void session_end(struct session *s)
 {
 	if (!s->ending) {
 		s->ending = true;
 		if (s->record->phase_ns[RECORD_EXIT] == RECORD_NEVER) {
-			s->record->phase_ns[RECORD_EXIT] = now_ns() - s->cfg->exec_ns;
+			s->record->phase_ns[RECORD_EXIT] = session_now_ns() - s->cfg->exec_ns;
 		}
-		if (evloop_arm_timer(s->end, now_ns(), 0) < 0) {
+		if (evloop_arm_timer(s->end, session_now_ns(), 0) < 0) {
 			evloop_stop(s->loop);
 		}
 	}
-	stop_when_flushed(s);
+	session_stop_when_flushed(s);
 }
 
 static void on_ending(void *ctx)
@@ -97,210 +79,24 @@ static void on_ending(void *ctx)
 	/* What was on its way is still taken. */
 	s->backend->ops->halt(s->backend);
 	s->deaf = true;
-	stop_when_flushed(s);
+	session_stop_when_flushed(s);
 }
 
-static void arm(struct session *s, struct evloop_source *timer, uint64_t in_ns)
+/**
+ * session_arm() - let a timer go off
+ * @s: the session, which ends when that is impossible
+ * @timer: one of its
+ * @in_ns: from now
+ *
+ * Context: the event loop's thread.
+ */
+void session_arm(struct session *s, struct evloop_source *timer, uint64_t in_ns)
 {
-	if (evloop_arm_timer(timer, now_ns() + in_ns, 0) < 0 && !s->facts.internal_error[0]) {
+	if (evloop_arm_timer(timer, session_now_ns() + in_ns, 0) < 0 &&
+	    !s->facts.internal_error[0]) {
 		snprintf(s->facts.internal_error, sizeof(s->facts.internal_error),
 			 "a timer cannot be set");
 		session_end(s);
-	}
-}
-
-/* Output. */
-
-static void output_failed(struct session *s, const struct sink *sink, int error)
-{
-	if (!s->facts.output_error[0]) {
-		snprintf(s->facts.output_error, sizeof(s->facts.output_error),
-			 "%s cannot be written: %s", sink->name, strerror(-error));
-	}
-	session_end(s);
-}
-
-static void set_paused(struct session *s, enum backend_stream stream, bool on)
-{
-	if (s->paused[stream] != on && !s->ending) {
-		s->paused[stream] = on;
-		s->backend->ops->pause(s->backend, stream, on);
-	}
-}
-
-static void set_pauses(struct session *s)
-{
-	static const enum backend_stream own[] = {BACKEND_STDOUT, BACKEND_STDERR, BACKEND_CONSOLE};
-
-	for (size_t i = 0; i < SINK_COUNT; i++) {
-		if (sink_is_full(&s->sinks[i])) {
-			set_paused(s, own[i], true);
-		} else if (sink_may_go_on(&s->sinks[i])) {
-			set_paused(s, own[i], false);
-		}
-	}
-	/* Frames wait for the slower of the two. */
-	set_paused(s, BACKEND_CHANNEL, s->paused[BACKEND_STDOUT] || s->paused[BACKEND_STDERR]);
-}
-
-static void on_sink_changed(void *ctx, struct sink *sink)
-{
-	struct session *s = ctx;
-
-	if (sink->error) {
-		output_failed(s, sink, sink->error);
-	} else if (s->ending) {
-		stop_when_flushed(s);
-	} else {
-		set_pauses(s);
-	}
-}
-
-static void output(struct session *s, struct sink *sink, const void *data, size_t len)
-{
-	int r = sink_write(sink, data, len);
-
-	if (r < 0) {
-		output_failed(s, sink, r);
-	}
-	set_pauses(s);
-}
-
-/* What the guest says. */
-
-static void user_space_is_up(struct session *s, uint64_t host_ns)
-{
-	if (s->facts.user_seen) {
-		return;
-	}
-	s->facts.user_seen = true;
-	s->record->phase_ns[RECORD_USER_MARK] = host_ns - s->cfg->exec_ns;
-	/* Disarming cannot fail where arming worked. */
-	(void)!evloop_arm_timer(s->boot_timeout, 0, 0);
-}
-
-static void on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t len)
-{
-	struct session *s = ctx;
-
-	switch (stream) {
-	case CHANNEL_STREAM_STDOUT:
-		output(s, &s->sinks[SINK_STDOUT], payload, len);
-		break;
-	case CHANNEL_STREAM_STDERR:
-		output(s, &s->sinks[SINK_STDERR], payload, len);
-		break;
-	case CHANNEL_STREAM_LOG:
-		log_debug("agent", "%.*s", (int)len, (const char *)payload);
-		break;
-	default:
-		results_feed(&s->results, payload, len);
-		break;
-	}
-	if (s->results.agent_seen && !s->facts.cpus_seen) {
-		user_space_is_up(s, now_ns());
-		s->facts.cpus_seen = s->results.cpus;
-		if (s->facts.cpus_seen && s->facts.cpus_seen < s->facts.cpus_asked) {
-			session_end(s);
-		}
-	}
-	if (s->results.exit_seen && !s->facts.exit_seen) {
-		s->facts.exit_seen = true;
-		s->facts.exit_status = s->results.exit_status;
-		s->facts.exit_signal = s->results.exit_signal;
-		arm(s, s->linger, GOING_DOWN_NS);
-	}
-}
-
-static unsigned int fail_on_bit(enum console_event event)
-{
-	switch (event) {
-	case CONSOLE_OOPS:
-		return SESSION_FAIL_ON_OOPS;
-	case CONSOLE_WARN:
-		return SESSION_FAIL_ON_WARN;
-	case CONSOLE_KASAN:
-		return SESSION_FAIL_ON_KASAN;
-	case CONSOLE_LOCKDEP:
-		return SESSION_FAIL_ON_LOCKDEP;
-	default:
-		return 0;
-	}
-}
-
-static void on_console_event(void *ctx, enum console_event event, const char *text)
-{
-	struct session *s = ctx;
-
-	switch (event) {
-	case CONSOLE_BOOT_PANIC:
-	case CONSOLE_PANIC:
-		s->facts.boot_panic = event == CONSOLE_BOOT_PANIC && !s->facts.user_seen;
-		s->facts.panic_seen = true;
-		snprintf(s->facts.console_text, sizeof(s->facts.console_text), "%s", text);
-		s->panic_ns = now_ns();
-		break;
-	case CONSOLE_PANIC_END:
-		if (s->facts.panic_seen) {
-			session_end(s);
-		}
-		break;
-	case CONSOLE_HALTED:
-	case CONSOLE_POWER_DOWN:
-		s->facts.halted_seen = true;
-		arm(s, s->linger, HALTED_NS);
-		break;
-	default:
-		if ((s->cfg->fail_on & fail_on_bit(event)) && !s->facts.oops_seen) {
-			s->facts.oops_seen = true;
-			snprintf(s->facts.console_text, sizeof(s->facts.console_text), "%s", text);
-			s->panic_ns = now_ns();
-		}
-		break;
-	}
-}
-
-static void take_console(struct session *s, const void *data, size_t len)
-{
-	output(s, &s->sinks[SINK_CONSOLE], data, len);
-	console_watch_feed(&s->console, data, len);
-	/* The lines of a panic or an oops come one by one: wait for silence, but not for ever. */
-	if (s->panic_ns && !s->ending) {
-		if (now_ns() - s->panic_ns > PANIC_MAX_NS) {
-			session_end(s);
-		} else {
-			arm(s, s->linger, PANIC_QUIET_NS);
-		}
-	}
-}
-
-static void on_output(void *ctx, enum backend_stream stream, const void *data, size_t len)
-{
-	struct session *s = ctx;
-
-	if (s->deaf) {
-		return;
-	}
-	if (stream == BACKEND_CONSOLE) {
-		take_console(s, data, len);
-	} else if (stream == BACKEND_CHANNEL) {
-		channel_parser_feed(&s->channel, data, len);
-	} else {
-		on_frame(s, (uint8_t)(stream - BACKEND_CHANNEL), data, len);
-	}
-}
-
-static void on_mark(void *ctx, const struct backend_mark *m)
-{
-	struct session *s = ctx;
-	uint64_t *kernel_ns = &s->record->phase_ns[RECORD_KERNEL_MARK];
-
-	if (m->code == MARK_USER_START && s->record->user_mark_ticks == RECORD_NEVER) {
-		s->record->user_mark_ticks = m->guest_ticks;
-		s->record->user_mark_exits = m->exits;
-		user_space_is_up(s, m->host_ns);
-	} else if (m->code == MARK_KERNEL_START && *kernel_ns == RECORD_NEVER) {
-		*kernel_ns = m->host_ns - s->cfg->exec_ns;
 	}
 }
 
@@ -326,7 +122,7 @@ static void on_timeout(void *ctx)
 	}
 	s->facts.timed_out = true;
 	s->facts.timeout_ns = s->cfg->timeout_ns;
-	arm(s, s->flush, FLUSH_NS);
+	session_arm(s, s->flush, FLUSH_NS);
 	session_end(s);
 }
 
@@ -380,7 +176,7 @@ static void on_signal(void *ctx, int sig)
 		evloop_stop(s->loop); /* the second one does not wait for anything */
 	} else {
 		s->facts.signal = sig;
-		arm(s, s->flush, FLUSH_NS);
+		session_arm(s, s->flush, FLUSH_NS);
 		session_end(s);
 	}
 }
@@ -410,9 +206,9 @@ static void on_console_room(void *ctx)
 }
 
 static const struct backend_events backend_events = {
-	.output = on_output,
+	.output = session_on_output,
 	.console_room = on_console_room,
-	.mark = on_mark,
+	.mark = session_on_mark,
 	.stopped = on_stopped,
 };
 
@@ -436,10 +232,10 @@ static int add_timers(struct session *s)
 		r = evloop_add_timer(s->loop, on_ending, s, &s->end);
 	}
 	if (r == 0 && cfg->timeout_ns) {
-		r = evloop_arm_timer(s->timeout, now_ns() + cfg->timeout_ns, 0);
+		r = evloop_arm_timer(s->timeout, session_now_ns() + cfg->timeout_ns, 0);
 	}
 	if (r == 0 && cfg->boot_timeout_ns) {
-		r = evloop_arm_timer(s->boot_timeout, now_ns() + cfg->boot_timeout_ns, 0);
+		r = evloop_arm_timer(s->boot_timeout, session_now_ns() + cfg->boot_timeout_ns, 0);
 	}
 	return r;
 }
@@ -565,15 +361,17 @@ int session_run(const struct session_config *cfg, struct record_boot *record, st
 	s->backend = cfg->backend;
 	s->record = record;
 	s->loop = loop;
-	console_watch_init(&s->console, on_console_event, s);
-	channel_parser_init(&s->channel, on_frame, s);
+	console_watch_init(&s->console, session_on_console_event, s);
+	channel_parser_init(&s->channel, session_on_frame, s);
 	results_init(&s->results, record->guest);
 	s->facts.job = cfg->job;
 	s->facts.cpus_asked = cfg->cpus;
-	sink_init(&s->sinks[SINK_STDOUT], loop, STDOUT_FILENO, "stdout", on_sink_changed, s);
-	sink_init(&s->sinks[SINK_STDERR], loop, STDERR_FILENO, "stderr", on_sink_changed, s);
+	sink_init(&s->sinks[SINK_STDOUT], loop, STDOUT_FILENO, "stdout", session_on_sink_changed,
+		  s);
+	sink_init(&s->sinks[SINK_STDERR], loop, STDERR_FILENO, "stderr", session_on_sink_changed,
+		  s);
 	sink_init(&s->sinks[SINK_CONSOLE], loop, cfg->console_fd, cfg->console_name,
-		  on_sink_changed, s);
+		  session_on_sink_changed, s);
 
 	r = start(s, e);
 	if (r == 0) {

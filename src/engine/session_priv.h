@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One session's state, and what session.c (its course) and session_guest.c (what the guest says)
+ * share. */
+#ifndef ENGINE_SESSION_PRIV_H
+#define ENGINE_SESSION_PRIV_H
+
+#include "base/evloop.h"
+#include "engine/console_watch.h"
+#include "engine/input.h"
+#include "engine/results.h"
+#include "engine/session.h"
+#include "engine/signals.h"
+#include "engine/sink.h"
+#include "guest/channel.h"
+
+enum { SINK_STDOUT, SINK_STDERR, SINK_CONSOLE, SINK_COUNT };
+
+struct session {
+	const struct session_config *cfg;
+	struct backend *backend;
+	struct record_boot *record;
+	struct evloop *loop;
+	struct signals signals;
+	struct input input;
+	struct sink sinks[SINK_COUNT];
+	bool paused[BACKEND_STREAM_COUNT];
+	struct console_watch console;
+	struct channel_parser channel;
+	struct results results;
+	struct evloop_source *timeout, *boot_timeout, *linger, *flush, *end;
+	uint64_t panic_ns;
+	struct outcome_facts facts;
+	bool ending, deaf;
+};
+
+uint64_t session_now_ns(void);
+void session_arm(struct session *s, struct evloop_source *timer, uint64_t in_ns);
+void session_end(struct session *s);
+void session_stop_when_flushed(struct session *s);
+
+/* Events of the session's parts and of its backend; @ctx is the session. */
+void session_on_sink_changed(void *ctx, struct sink *sink);
+void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t len);
+void session_on_console_event(void *ctx, enum console_event event, const char *text);
+void session_on_output(void *ctx, enum backend_stream stream, const void *data, size_t len);
+void session_on_mark(void *ctx, const struct backend_mark *m);
+
+#endif
