@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE_S = 120
+PATIENCE_S = 240
 TRIES = 3
 TIMED_OUT = 244
 
