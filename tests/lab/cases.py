@@ -4,6 +4,8 @@ import pathlib
 import shlex
 import subprocess
 
+import pytest
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 900
 
@@ -42,3 +44,8 @@ class End:
 
     def file(self, name):
         return (self.where / name).read_text(errors="replace")
+
+
+def case(name):
+    """Which case the test's fixture "end" is of."""
+    return pytest.mark.case(name)

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from cases import End, run_cases
+from cases import case, run_cases
 
 RUN = "ringside run --backend kvm --timeout 200"
 CASES = {
@@ -32,19 +32,10 @@ CASES = {
     "full_disk": f"{RUN} -- yes >/dev/full",
 }
 
+
 @pytest.fixture(scope="session")
 def ends(tmp_path_factory):
-    where = tmp_path_factory.mktemp("lab")
-    return run_cases(where, CASES)
-
-
-@pytest.fixture
-def end(request, ends):
-    return End(ends / request.node.get_closest_marker("case").args[0])
-
-
-def case(name):
-    return pytest.mark.case(name)
+    return run_cases(tmp_path_factory.mktemp("lab"), CASES)
 
 
 @case("streams")

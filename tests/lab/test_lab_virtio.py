@@ -7,7 +7,7 @@ import hashlib
 
 import pytest
 
-from cases import End, run_cases
+from cases import case, run_cases
 
 RUN = "ringside run --backend kvm --timeout 200"
 CASES = {
@@ -71,19 +71,10 @@ CASES = {
                    "(sleep 2; wc -c)",
 }
 
+
 @pytest.fixture(scope="session")
 def ends(tmp_path_factory):
-    where = tmp_path_factory.mktemp("virtio")
-    return run_cases(where, CASES)
-
-
-@pytest.fixture
-def end(request, ends):
-    return End(ends / request.node.get_closest_marker("case").args[0])
-
-
-def case(name):
-    return pytest.mark.case(name)
+    return run_cases(tmp_path_factory.mktemp("virtio"), CASES)
 
 
 @case("ext4")
