@@ -56,7 +56,7 @@ static int check_config(const struct machine_config *cfg, struct err *e)
 		return err_set(e, -E2BIG, "%zu disks: there is room for %d", cfg->disk_count,
 			       MACHINE_DISKS_MAX);
 	}
-	return 0;
+	return virtio_slots_check(cfg, e);
 }
 
 static int open_kvm(struct machine *m, const struct machine_config *cfg, struct err *e)

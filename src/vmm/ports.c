@@ -83,14 +83,16 @@ static void fini_ports(struct virtio_slot *slot)
  * ports_make() - make the console device
  * @m: a machine
  * @cfg: what it is to be
+ * @number: 0, there is one
  * @place: where the device goes
  * @ret: set on success
+ * @e: gets one line
  *
  * Return: 0, −ENOMEM, or the −errno of virtio_console_init().
  * Context: the owner, before any vCPU runs.
  */
-int ports_make(struct machine *m, const struct machine_config *cfg,
-	       const struct virtio_place *place, struct virtio_slot *ret)
+int ports_make(struct machine *m, const struct machine_config *cfg, unsigned int number,
+	       const struct virtio_place *place, struct virtio_slot *ret, struct err *e)
 {
 	struct virtio_console_kind mine[ARRAY_SIZE(kinds)];
 	struct virtio_console *c = malloc(sizeof(*c));
@@ -106,7 +108,7 @@ int ports_make(struct machine *m, const struct machine_config *cfg,
 	}
 	if (r < 0) {
 		free(c);
-		return r;
+		return err_errno(e, r, "cannot make the console device");
 	}
 	*ret = (struct virtio_slot){.device = &c->v, .fini = fini_ports};
 	m->virtio.console = c;

@@ -7,29 +7,120 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices/virtio/blk.h"
 #include "devices/virtio/rng.h"
 #include "vmm/vmm_priv.h"
 
-#define DISK_ID_BYTES 24
-
-/* Lines that no other device of a PC uses; from 16 up they are the I/O APIC's alone. */
-static const uint8_t lines[] = {5, 6, 7, 9, 10, 11, 16, 17, 18, 19, 20, 21, 22, 23};
-_Static_assert(ARRAY_SIZE(lines) >= VIRTIO_SLOTS_MAX, "a line for each device");
+/*
+ * Lines that no other device of ours uses. From 16 up they are the I/O APIC's alone; the last four
+ * belong to a mouse, a coprocessor and IDE disks in an older PC, so they come last.
+ */
+static const uint8_t lines[] = {5, 6, 7, 9, 10, 11, 16, 17, 18, 19, 20, 21, 22, 23, 12, 13, 14, 15};
+_Static_assert(ARRAY_SIZE(lines) == VIRTIO_SLOTS_MAX, "a line for each device");
 
 static uint64_t slot_gpa(unsigned int i)
 {
 	return VIRTIO_GPA + i * (uint64_t)VIRTIO_MMIO_BYTES;
 }
 
+static void fini_rng(struct virtio_slot *slot)
+{
+	virtio_rng_fini((struct virtio_rng *)slot->device);
+	free(slot->device);
+}
+
+static int make_rng(struct machine *m, const struct machine_config *cfg, unsigned int number,
+		    const struct virtio_place *place, struct virtio_slot *ret, struct err *e)
+{
+	struct virtio_rng *rng = malloc(sizeof(*rng));
+	int r = rng ? virtio_rng_init(rng, place) : -ENOMEM;
+
+	if (r < 0) {
+		free(rng);
+		return err_errno(e, r, "cannot make the entropy device");
+	}
+	*ret = (struct virtio_slot){.device = &rng->v, .fini = fini_rng};
+	return 0;
+}
+
+static unsigned int count_rngs(const struct machine_config *cfg)
+{
+	return cfg->rng;
+}
+
+static unsigned int count_consoles(const struct machine_config *cfg)
+{
+	return ports_wanted(cfg);
+}
+
+static unsigned int count_disks(const struct machine_config *cfg)
+{
+	return (unsigned int)cfg->disk_count;
+}
+
+static const struct {
+	unsigned int (*count)(const struct machine_config *cfg);
+	int (*make)(struct machine *m, const struct machine_config *cfg, unsigned int number,
+		    const struct virtio_place *place, struct virtio_slot *ret, struct err *e);
+} kinds[] = {
+	{count_rngs, make_rng},
+	{count_consoles, ports_make},
+	{count_disks, disk_make},
+};
+
 static unsigned int slots_of(const struct machine_config *cfg)
 {
-	return cfg->rng + ports_wanted(cfg) + (unsigned int)cfg->disk_count;
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		n += kinds[i].count(cfg);
+	}
+	return n;
+}
+
+/**
+ * virtio_slots_check() - is there room for the devices
+ * @cfg: what the machine is to be, each kind within its own limit
+ * @e: gets one line
+ *
+ * Return: 0, or -E2BIG when there are more than VIRTIO_SLOTS_MAX.
+ * Context: any thread.
+ */
+int virtio_slots_check(const struct machine_config *cfg, struct err *e)
+{
+	unsigned int n = slots_of(cfg);
+
+	if (n > VIRTIO_SLOTS_MAX) {
+		return err_set(e, -E2BIG,
+			       "%u virtio devices, entropy and console among them: there are "
+			       "interrupt lines for %d",
+			       n, VIRTIO_SLOTS_MAX);
+	}
+	return 0;
+}
+
+/**
+ * virtio_slots_list() - where each device is to be
+ * @cfg: what the machine is to be; it passed virtio_slots_check()
+ * @ret: gets them, in the order in which the kernel is told of them
+ *
+ * Return: how many there are.
+ * Context: any thread.
+ */
+unsigned int virtio_slots_list(const struct machine_config *cfg,
+			       struct virtio_window ret[VIRTIO_SLOTS_MAX])
+{
+	unsigned int n = slots_of(cfg);
+
+	for (unsigned int i = 0; i < n; i++) {
+		ret[i] = (struct virtio_window){
+			.gpa = slot_gpa(i), .bytes = VIRTIO_MMIO_BYTES, .gsi = lines[i]};
+	}
+	return n;
 }
 
 /**
  * virtio_slots_cmdline() - the kernel's command line with a word for each device
- * @cfg: what the machine is to be; with at most MACHINE_DISKS_MAX disks
+ * @cfg: what the machine is to be; it passed virtio_slots_check()
  * @ret: set on success; the caller frees it
  *
  * The words stand in front of "--", behind which they would be the first process's.
@@ -39,6 +130,8 @@ static unsigned int slots_of(const struct machine_config *cfg)
  */
 int virtio_slots_cmdline(const struct machine_config *cfg, char **ret)
 {
+	struct virtio_window at[VIRTIO_SLOTS_MAX];
+	unsigned int devices = virtio_slots_list(cfg, at);
 	const char *given = cfg->cmdline ? cfg->cmdline : "";
 	const char *rest = strstr(given, " -- ");
 	int head = rest ? (int)(rest - given) : (int)strlen(given);
@@ -50,9 +143,9 @@ int virtio_slots_cmdline(const struct machine_config *cfg, char **ret)
 		return -ENOMEM;
 	}
 	fprintf(f, "%.*s", head, given);
-	for (unsigned int i = 0; i < slots_of(cfg); i++) {
-		fprintf(f, "%svirtio_mmio.device=%dK@0x%llx:%u", i || head ? " " : "",
-			VIRTIO_MMIO_BYTES / 1024, (unsigned long long)slot_gpa(i), lines[i]);
+	for (unsigned int i = 0; i < devices; i++) {
+		fprintf(f, "%svirtio_mmio.device=%uK@0x%llx:%u", i || head ? " " : "",
+			at[i].bytes / 1024, (unsigned long long)at[i].gpa, at[i].gsi);
 	}
 	fputs(given + head, f);
 	if (fclose(f) != 0) {
@@ -117,90 +210,10 @@ static int add_slot(struct machine *m, const struct virtio_slot *slot)
 	return bus_add(&m->mmio, gpa, VIRTIO_MMIO_BYTES, &slot->device->dev, 0);
 }
 
-static void fini_rng(struct virtio_slot *slot)
-{
-	virtio_rng_fini((struct virtio_rng *)slot->device);
-	free(slot->device);
-}
-
-static int make_rng(struct machine *m, struct err *e)
-{
-	const struct virtio_place place = next_place(m);
-	struct virtio_rng *rng = malloc(sizeof(*rng));
-	int r = rng ? virtio_rng_init(rng, &place) : -ENOMEM;
-
-	if (r < 0) {
-		free(rng);
-		return err_errno(e, r, "cannot make the entropy device");
-	}
-	return add_slot(m, &(struct virtio_slot){.device = &rng->v, .fini = fini_rng});
-}
-
-static int make_ports(struct machine *m, const struct machine_config *cfg, struct err *e)
-{
-	const struct virtio_place place = next_place(m);
-	struct virtio_slot slot;
-	int r = ports_make(m, cfg, &place, &slot);
-
-	return r < 0 ? err_errno(e, r, "cannot make the console device") : add_slot(m, &slot);
-}
-
-static void fini_blk(struct virtio_slot *slot)
-{
-	virtio_blk_fini((struct virtio_blk *)slot->device);
-	disk_close(slot->disk);
-	free(slot->device);
-	free(slot->disk);
-}
-
-static int open_disk(const struct machine_disk *cfg, struct disk **ret, struct err *e)
-{
-	const struct disk_config open_as = {
-		.path = cfg->path, .read_only = cfg->read_only, .direct = cfg->direct};
-	struct disk *disk = malloc(sizeof(*disk));
-	int r;
-
-	if (!disk) {
-		return err_set(e, -ENOMEM, "disk %s: out of memory", cfg->path);
-	}
-	r = disk_open(disk, &open_as, e);
-	if (r < 0) {
-		free(disk);
-		return r;
-	}
-	*ret = disk;
-	return 0;
-}
-
-static int make_blk(struct machine *m, const struct machine_disk *cfg, unsigned int number,
-		    struct err *e)
-{
-	const struct virtio_place place = next_place(m);
-	struct virtio_blk *blk = NULL;
-	struct disk *disk = NULL;
-	char id[DISK_ID_BYTES];
-	int r = open_disk(cfg, &disk, e);
-
-	if (r < 0) {
-		return r;
-	}
-	snprintf(id, sizeof(id), "ringside-disk%u", number);
-	blk = malloc(sizeof(*blk));
-	r = blk ? virtio_blk_init(blk, &place, disk, id) : -ENOMEM;
-	if (r < 0) {
-		disk_close(disk);
-		free(disk);
-		free(blk);
-		return err_errno(e, r, "disk %s: cannot make the device", cfg->path);
-	}
-	return add_slot(m,
-			&(struct virtio_slot){.device = &blk->v, .fini = fini_blk, .disk = disk});
-}
-
 /**
  * virtio_slots_make() - make the devices and put them on the bus
  * @m: a machine with its VM, memory, interrupt controllers and buses
- * @cfg: which it is to have, at most MACHINE_DISKS_MAX disks
+ * @cfg: which it is to have; it passed virtio_slots_check()
  * @e: gets one line
  *
  * Return: 0; what disk_open() said; another −errno. What was made stays for virtio_slots_destroy().
@@ -210,14 +223,16 @@ int virtio_slots_make(struct machine *m, const struct machine_config *cfg, struc
 {
 	int r = 0;
 
-	if (cfg->rng) {
-		r = make_rng(m, e);
-	}
-	if (r == 0 && ports_wanted(cfg)) {
-		r = make_ports(m, cfg, e);
-	}
-	for (unsigned int i = 0; i < cfg->disk_count && r == 0; i++) {
-		r = make_blk(m, &cfg->disks[i], i, e);
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+		for (unsigned int n = 0; n < kinds[k].count(cfg) && r == 0; n++) {
+			const struct virtio_place place = next_place(m);
+			struct virtio_slot slot;
+
+			r = kinds[k].make(m, cfg, n, &place, &slot, e);
+			if (r == 0) {
+				r = add_slot(m, &slot);
+			}
+		}
 	}
 	return r;
 }
@@ -263,6 +278,9 @@ int virtio_slots_watch(struct machine *m)
 		slot->m = m;
 		r = evloop_add_fd(m->loop, virtio_doorbell_fd(slot->device), EPOLLIN, on_doorbell,
 				  slot, &slot->source);
+		if (r == 0 && slot->watch) {
+			r = slot->watch(slot);
+		}
 	}
 	return r;
 }
@@ -276,27 +294,12 @@ int virtio_slots_watch(struct machine *m)
 void virtio_slots_unwatch(struct machine *m)
 {
 	for (unsigned int i = 0; i < m->virtio.count; i++) {
-		evloop_remove(m->virtio.slots[i].source);
-		m->virtio.slots[i].source = NULL;
-	}
-}
+		struct virtio_slot *slot = &m->virtio.slots[i];
 
-/**
- * machine_disk_tail() - how many bytes of an image are no whole sector
- * @m: a machine
- * @disk: number of the disk, as it was configured
- *
- * Return: bytes at the end of the image that the guest does not see, 0 to 511.
- * Context: the owner.
- */
-uint32_t machine_disk_tail(const struct machine *m, unsigned int disk)
-{
-	for (unsigned int i = 0; i < m->virtio.count; i++) {
-		const struct disk *d = m->virtio.slots[i].disk;
-
-		if (d && disk-- == 0) {
-			return d->tail_bytes;
+		if (slot->unwatch) {
+			slot->unwatch(slot);
 		}
+		evloop_remove(slot->source);
+		slot->source = NULL;
 	}
-	return 0;
 }

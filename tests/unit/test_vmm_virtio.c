@@ -146,6 +146,32 @@ static void each_device_has_a_page_a_doorbell_and_a_line(void **state)
 	assert_int_equal(machine_disk_tail(machine, MACHINE_DISKS_MAX), 0);
 }
 
+static void more_devices_than_lines_are_refused_and_the_last_line_is_used(void **state)
+{
+	static const uint32_t taken[] = {0, 1, 2, 3, 4, 8}; /* of the timer, COM1, the clock, ... */
+	struct machine_config cfg = config(VIRTIO_SLOTS_MAX - 1, true);
+	struct virtio_window at[VIRTIO_SLOTS_MAX];
+	uint32_t used = 0;
+	struct err e = ERR_INIT;
+
+	assert_int_equal(virtio_slots_check(&cfg, &e), 0);
+	assert_int_equal(virtio_slots_list(&cfg, at), VIRTIO_SLOTS_MAX);
+	for (unsigned int i = 0; i < ARRAY_SIZE(taken); i++) {
+		used |= UINT32_C(1) << taken[i];
+	}
+	for (unsigned int i = 0; i < VIRTIO_SLOTS_MAX; i++) {
+		assert_int_equal(at[i].gpa, VIRTIO_GPA + i * SLOT_BYTES);
+		assert_int_equal(at[i].bytes, SLOT_BYTES);
+		assert_in_range(at[i].gsi, 0, 23);
+		assert_false(used & UINT32_C(1) << at[i].gsi);
+		used |= UINT32_C(1) << at[i].gsi;
+	}
+	cfg.disk_count++;
+	assert_int_equal(virtio_slots_check(&cfg, &e), -E2BIG);
+	assert_string_equal(e.text, "19 virtio devices, entropy and console among them: there are "
+				    "interrupt lines for 18");
+}
+
 static void a_machine_without_devices_has_no_doorbells(void **state)
 {
 	struct machine_config cfg = vmm_config();
@@ -327,6 +353,7 @@ int main(void)
 		T(the_end_waits_for_a_port_that_is_paused),
 		T(words_of_devices_count_for_the_limit_of_the_command_line),
 		T(each_device_has_a_page_a_doorbell_and_a_line),
+		T(more_devices_than_lines_are_refused_and_the_last_line_is_used),
 		T(a_machine_without_devices_has_no_doorbells),
 		T(disks_that_cannot_be_are_refused),
 		T(a_request_is_served_on_the_loop_and_raises_the_line),
