@@ -371,6 +371,8 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 		.disks = disks,
 		.disk_count = cfg->disk_count,
 		.rng = cfg->rng,
+		.vsock_path = cfg->vsock_path,
+		.vsock_cid = cfg->vsock_cid,
 		.channel = cfg->channel,
 		.time_exits = true,
 	};

@@ -38,6 +38,7 @@ struct run {
 	char cpu_flags[X86_CPU_QEMU_MAX];
 	struct initramfs *initramfs;
 	struct run_disks disks;
+	struct run_vsock vsock;
 	int json_fd, console_fd;
 	bool close_json; /* it is a file that we opened */
 	bool qemu;
@@ -126,6 +127,9 @@ static int prepare(struct run *run, struct err *e)
 	if (r == 0) {
 		r = run_disks_parse(&run->o.disks, &run->disks, e);
 	}
+	if (r == 0) {
+		r = run_vsock_parse(run->o.vsock, &run->vsock, e);
+	}
 	for (size_t i = 0; r == 0 && i < run->o.initrds.count; i++) {
 		r = cli_check_file("initrd", run->o.initrds.items[i], e);
 	}
@@ -207,11 +211,16 @@ static int make_backend(struct run *run, struct err *e)
 		.disks = run->disks.disk,
 		.disk_count = run->disks.count,
 		.rng = run->o.rng,
+		.vsock_path = run->vsock.path,
+		.vsock_cid = run->vsock.cid,
 		.channel = run_options_has_job(&run->o),
 	};
 	int r;
 
 	choose_backend(run);
+	if (run->qemu && run->vsock.path) {
+		return err_set(e, -EINVAL, "--vsock needs --backend kvm");
+	}
 	r = check_ring0(run, e);
 	if (r < 0) {
 		return r;
@@ -362,6 +371,7 @@ static void run_fini(struct run *run)
 	backend_destroy(run->backend);
 	initramfs_destroy(run->initramfs);
 	run_disks_fini(&run->disks);
+	run_vsock_fini(&run->vsock);
 	record_boot_fini(&run->record);
 	free(run->append);
 	if (run->close_json && run->json_fd >= 0) {

@@ -3,7 +3,10 @@
 #include "cli/run_devices.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 /* Takes ",word" off the end of a value of len bytes; a file's own commas stay. */
 static bool take_word(const char *value, size_t *len, const char *word)
@@ -75,4 +78,56 @@ void run_disks_fini(struct run_disks *d)
 	while (d->count > 0) {
 		free(d->disk[--d->count].path);
 	}
+}
+
+/**
+ * run_vsock_parse() - read the value of --vsock
+ * @value: as it was given, or NULL
+ * @ret: set, also on failure; end it with run_vsock_fini()
+ * @e: set on failure
+ *
+ * Whether there can be such a socket and such an address is for the device to say.
+ *
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
+int run_vsock_parse(const char *value, struct run_vsock *ret, struct err *e)
+{
+	static const char word[] = ",cid=";
+	size_t len = value ? strlen(value) : 0;
+	const char *cid = value ? strstr(value, word) : NULL;
+	uint64_t n = 0;
+
+	*ret = (struct run_vsock){.path = NULL};
+	if (!value) {
+		return 0;
+	}
+	/* Of a path that has the word in it too, the last one counts. */
+	for (const char *next = cid; next; next = strstr(next + 1, word)) {
+		cid = next;
+	}
+	if (cid) {
+		len = (size_t)(cid - value);
+		if (text_parse_u64(cid + strlen(word), &n) < 0 || n == 0 || n > UINT32_MAX) {
+			return err_set(e, -EINVAL,
+				       "--vsock: expected PATH[,cid=N] with a number from 3, "
+				       "got '%s'",
+				       value);
+		}
+	}
+	if (len == 0) {
+		return err_set(e, -EINVAL, "--vsock: expected PATH[,cid=N], got '%s'", value);
+	}
+	ret->path = strndup(value, len);
+	ret->cid = (uint32_t)n;
+	return ret->path ? 0 : err_set(e, -ENOMEM, "out of memory");
+}
+
+/**
+ * run_vsock_fini() - free what run_vsock_parse() made
+ * @v: set by it, or zeroed
+ */
+void run_vsock_fini(struct run_vsock *v)
+{
+	free(v->path);
+	v->path = NULL;
 }

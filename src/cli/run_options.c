@@ -152,6 +152,10 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_LIST, "disk", 'd', &o->disks, .arg = "FILE[,ro][,direct]",
 		 .help = "a raw image or block device as virtio disk: vda, vdb, ...; ro: for "
 			 "reading only, direct: past this machine's page cache"},
+		{OPT_STRING, "vsock", 0, &o->vsock, .arg = "PATH[,cid=N]",
+		 .help = "sockets between guest and host: programs of the host connect to the Unix "
+			 "socket PATH and write 'CONNECT port', the guest's to port n reach "
+			 "PATH_n [cid 3]"},
 		{OPT_FLAG, "rng", 0, &o->rng, .help = "an entropy device fed by this machine"},
 		{OPT_GROUP, .help = "Where it runs"},
 		{OPT_CHOICE, "backend", 'b', &o->backend, .choices = "auto|kvm|qemu",

@@ -20,6 +20,7 @@ struct run_options {
 	const char *cpu; /* as written, or NULL */
 	struct x86_cpu_spec cpu_spec;
 	struct opt_list disks; /* see run_devices.h */
+	const char *vsock;     /* likewise */
 	bool rng;
 	const char *backend; /* "auto", "kvm", "qemu" */
 	uint64_t icount;     /* shift, or RUN_ICOUNT_OFF */

@@ -110,9 +110,11 @@ struct backend_config {
 	const char *cpu_flags; /* of QEMU's -cpu, each with a comma before it; NULL: none */
 	uint64_t memory_bytes;
 	const struct backend_disk *disks;
-	size_t disk_count; /* at most BACKEND_DISKS_MAX */
-	bool rng;          /* the guest gets an entropy device */
-	bool channel;      /* a job runs: the channel is read */
+	size_t disk_count;      /* at most BACKEND_DISKS_MAX */
+	bool rng;               /* the guest gets an entropy device */
+	const char *vsock_path; /* Unix socket of the guest's socket device; NULL: none */
+	uint32_t vsock_cid;
+	bool channel; /* a job runs: the channel is read */
 };
 
 #endif

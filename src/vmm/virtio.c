@@ -57,6 +57,11 @@ static unsigned int count_disks(const struct machine_config *cfg)
 	return (unsigned int)cfg->disk_count;
 }
 
+static unsigned int count_vsocks(const struct machine_config *cfg)
+{
+	return cfg->vsock_path != NULL;
+}
+
 static const struct {
 	unsigned int (*count)(const struct machine_config *cfg);
 	int (*make)(struct machine *m, const struct machine_config *cfg, unsigned int number,
@@ -65,6 +70,7 @@ static const struct {
 	{count_rngs, make_rng},
 	{count_consoles, ports_make},
 	{count_disks, disk_make},
+	{count_vsocks, vsock_make},
 };
 
 static unsigned int slots_of(const struct machine_config *cfg)

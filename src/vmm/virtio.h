@@ -67,6 +67,11 @@ int disk_make(struct machine *m, const struct machine_config *cfg, unsigned int 
 	      const struct virtio_place *place, struct virtio_slot *ret,
 	      struct err *e) __must_check;
 
+/* vsock.c */
+int vsock_make(struct machine *m, const struct machine_config *cfg, unsigned int number,
+	       const struct virtio_place *place, struct virtio_slot *ret,
+	       struct err *e) __must_check;
+
 /* ports.c: the console among them */
 bool ports_wanted(const struct machine_config *cfg);
 int ports_make(struct machine *m, const struct machine_config *cfg, unsigned int number,

@@ -26,6 +26,7 @@
 
 #define MACHINE_VCPUS_MAX       254 /* APIC ids of 8 bits, one of them the I/O APIC's */
 #define MACHINE_DISKS_MAX       8
+#define MACHINE_VSOCK_CID       3
 #define MACHINE_MARKS_MAX       256  /* kept; window marks are not counted among them */
 #define MACHINE_WINDOWS_MAX     8192 /* kept */
 #define MACHINE_RESULT_TEXT     512
@@ -68,7 +69,9 @@ struct machine_config {
 	enum machine_entry entry;
 	const struct machine_disk *disks;
 	size_t disk_count;
-	bool rng;     /* an entropy device */
+	bool rng;               /* an entropy device */
+	const char *vsock_path; /* Unix socket of a socket device; NULL: none */
+	uint32_t vsock_cid;     /* the guest's address; 0: MACHINE_VSOCK_CID */
 	bool channel; /* virtio ports for the streams of the agent; hvc0 is by the command line */
 	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
 

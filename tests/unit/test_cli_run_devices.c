@@ -63,11 +63,45 @@ static void more_disks_than_there_is_room_for_are_refused(void **state)
 	run_disks_fini(&d);
 }
 
+static void a_socket_device_is_a_path_and_an_address(void **state)
+{
+	static const struct {
+		const char *value, *path;
+		uint32_t cid;
+	} rows[] = {
+		{NULL, NULL, 0},     {"/tmp/v", "/tmp/v", 0},
+		{"v,cid=3", "v", 3}, {"v,cid=4294967295", "v", UINT32_MAX},
+		{"a,b", "a,b", 0},   {"a,cid=x,cid=9", "a,cid=x", 9},
+	};
+	static const char *const bad[] = {"",         ",cid=3",   "v,cid=",          "v,cid=0",
+					  "v,cid=-1", "v,cid=3x", "v,cid=4294967296"};
+	struct run_vsock v;
+	struct err e = ERR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(run_vsock_parse(rows[i].value, &v, &e), 0);
+		if (rows[i].path) {
+			assert_string_equal(v.path, rows[i].path);
+		} else {
+			assert_null(v.path);
+		}
+		assert_int_equal(v.cid, rows[i].cid);
+		run_vsock_fini(&v);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(run_vsock_parse(bad[i], &v, &e), -EINVAL);
+		run_vsock_fini(&v);
+	}
+	assert_string_equal(e.text, "--vsock: expected PATH[,cid=N] with a number from 3, got "
+				    "'v,cid=4294967296'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_disk_is_a_file_and_words_behind_it),
 		cmocka_unit_test(a_disk_without_a_file_is_refused),
+		cmocka_unit_test(a_socket_device_is_a_path_and_an_address),
 		cmocka_unit_test(more_disks_than_there_is_room_for_are_refused),
 	};
 

@@ -172,6 +172,26 @@ static void more_devices_than_lines_are_refused_and_the_last_line_is_used(void *
 				    "interrupt lines for 18");
 }
 
+static void a_socket_device_has_its_socket_as_long_as_the_machine_lives(void **state)
+{
+	struct machine_config cfg = vmm_config();
+	char path[128];
+	struct err e = ERR_INIT;
+
+	snprintf(path, sizeof(path), "%s.vsock", file.path);
+	cfg.vsock_path = path;
+	vmm_build(&cfg);
+	assert_int_equal(bus_read(&machine->mmio, VIRTIO_GPA + VIRTIO_MMIO_DEVICE_ID, 4), 19);
+	assert_int_equal(bus_read(&machine->mmio, VIRTIO_GPA + VIRTIO_MMIO_CONFIG, 4), 3);
+	assert_int_equal(access(path, F_OK), 0);
+	machine_destroy(machine);
+	machine = NULL;
+	assert_int_equal(access(path, F_OK), -1);
+	cfg.vsock_cid = 2;
+	assert_int_equal(machine_build(&cfg, &machine, &e), -EINVAL);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 static void a_machine_without_devices_has_no_doorbells(void **state)
 {
 	struct machine_config cfg = vmm_config();
@@ -354,6 +374,7 @@ int main(void)
 		T(words_of_devices_count_for_the_limit_of_the_command_line),
 		T(each_device_has_a_page_a_doorbell_and_a_line),
 		T(more_devices_than_lines_are_refused_and_the_last_line_is_used),
+		T(a_socket_device_has_its_socket_as_long_as_the_machine_lives),
 		T(a_machine_without_devices_has_no_doorbells),
 		T(disks_that_cannot_be_are_refused),
 		T(a_request_is_served_on_the_loop_and_raises_the_line),

@@ -12,9 +12,10 @@
 #include "base/text.h"
 #include "devices/virtio/vsock_priv.h"
 
-#define BACKLOG       64
-#define ACCEPT_BUDGET 16 /* connections accepted before other sources of the loop get their turn \
-			  */
+#define BACKLOG 64
+#define ACCEPT_BUDGET                                                              \
+	16 /* connections accepted before other sources of the loop get their turn \
+	    */
 #define WORD "CONNECT "
 
 static int make_socket(void)
