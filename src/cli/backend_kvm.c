@@ -368,6 +368,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 		.cpus = cfg->cpus,
 		.cpu = cpu,
 		.entry = MACHINE_ENTRY_RING_0,
+		.acpi = cfg->acpi,
 		.disks = disks,
 		.disk_count = cfg->disk_count,
 		.rng = cfg->rng,

@@ -23,6 +23,7 @@
 #include "cli/helpers.h"
 #include "cli/run_devices.h"
 #include "cli/run_guest.h"
+#include "cli/run_kernel.h"
 #include "cli/run_options.h"
 #include "engine/backend_qemu.h"
 #include "engine/session.h"
@@ -230,6 +231,7 @@ static int make_backend(struct run *run, struct err *e)
 		return r;
 	}
 	common.append = run->append;
+	common.acpi = run_kernel_acpi(&run->o, run->kernel_path, run->append);
 	common.cpu_flags = run->cpu_flags;
 	if (run->qemu) {
 		r = x86_cpu_spec_qemu(&run->o.cpu_spec, run->cpu_flags, e);

@@ -286,7 +286,7 @@ int run_guest_append(const struct run_options *o, const char *kernel_path, bool 
 	/* Nothing to look for: no keyboard, and no serial lines but the two. */
 	fputs(" i8042.noaux i8042.nokbd 8250.nr_uarts=2", f);
 	if (run_options_has_job(o)) {
-		fputs(" quiet", f);
+		fprintf(f, " quiet%s", o->initrds.count ? " rdinit=" GUEST_AGENT_PATH : "");
 	}
 	if (!is_elf(kernel_path)) {
 		fputs(" nokaslr", f);

@@ -142,6 +142,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "initrd; with a command it comes after ringside's own archive"},
 		{OPT_LIST, "append", 'a', &o->append, .arg = "TEXT",
 		 .help = "kernel command line, after ringside's own words"},
+		{OPT_CHOICE, "acpi", 0, &o->acpi, .choices = "auto|on|off", .arg = "HOW",
+		 .help = "whether ACPI tables tell the kernel of its devices, or the command line; "
+			 "auto: tables if there is ACPI in the kernel [auto]"},
 		{OPT_U64, "cpus", 'c', &o->cpus, .min = 1, .max = CPUS_MAX, .arg = "N",
 		 .help = "number of vCPUs [1]"},
 		{OPT_STRING, "cpu", 0, &o->cpu, .arg = "[BASE,][-|+]FEATURE,...",
@@ -210,8 +213,11 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	};
 	int r;
 
-	*o = (struct run_options){
-		.kernel = "base", .cpus = 1, .backend = "auto", .icount = RUN_ICOUNT_OFF};
+	*o = (struct run_options){.kernel = "base",
+				  .cpus = 1,
+				  .backend = "auto",
+				  .acpi = "auto",
+				  .icount = RUN_ICOUNT_OFF};
 	r = opt_parse(&cmd, argc, argv, &o->rest, e);
 	if (r == 0 && o->cpu && strcmp(o->cpu, "help") == 0) {
 		print_features();

@@ -22,6 +22,7 @@ struct run_options {
 	struct opt_list disks; /* see run_devices.h */
 	const char *vsock;     /* likewise */
 	bool rng;
+	const char *acpi;    /* "auto", "on", "off" */
 	const char *backend; /* "auto", "kvm", "qemu" */
 	uint64_t icount;     /* shift, or RUN_ICOUNT_OFF */
 	uint64_t timeout_ns, boot_timeout_ns;

@@ -94,9 +94,10 @@ static void add_machine(struct qemu_args *a, const struct backend_qemu_config *c
 	const struct backend_config *c = &cfg->common;
 
 	/* Without ACPI tables the kernel has less to read, and a power-off is a halt: both are
-	 * seen. */
+	 * seen. With them it finds the devices there, and QEMU adds no words for them. */
 	add(a, "-machine");
-	add(a, "microvm,acpi=off,isa-serial=on,pit=on,pic=on,rtc=on,memory-backend=ram");
+	add(a, "microvm,acpi=%s,isa-serial=on,pit=on,pic=on,rtc=on,memory-backend=ram",
+	    c->acpi ? "on" : "off");
 	/*
 	 * One thread for all vCPUs: with a thread each, QEMU 7.2 now and then lets a vCPU run a
 	 * breakpoint that the kernel has patched away already, and the guest dies of "Oops: int3".
@@ -198,6 +199,7 @@ static int check_append(const struct backend_qemu_config *cfg, struct err *e)
 			devices++;
 		}
 	}
+	devices = cfg->common.acpi ? 0 : devices;
 	bytes = strlen(cfg->common.append) + devices * MICROVM_DEVICE_WORD_BYTES;
 	if (bytes > COMMAND_LINE_MAX) {
 		return err_set(

@@ -38,6 +38,7 @@ static int compose(struct initramfs *i, const struct initramfs_spec *spec, struc
 	 * The kernel opens /dev/console for PID 1 on its own account. */
 	static const char *const dirs[] = {"dev", "proc", "sys", "tmp", "run", "root", "etc"};
 	struct newc *n = i->newc;
+	bool foreign = spec->appended && spec->appended[0];
 	size_t len = 0;
 	int r = 0;
 
@@ -46,7 +47,8 @@ static int compose(struct initramfs *i, const struct initramfs_spec *spec, struc
 	}
 	if (r < 0 || (r = newc_add_node(n, "dev/console", S_IFCHR | 0600, 5, 1, e)) < 0 ||
 	    (r = newc_add_node(n, "dev/port", S_IFCHR | 0600, 1, 4, e)) < 0 ||
-	    (r = newc_add_path(n, "init", 0755, spec->agent_path, e)) < 0 ||
+	    (r = newc_add_path(n, foreign ? &GUEST_AGENT_PATH[1] : "init", 0755, spec->agent_path,
+			       e)) < 0 ||
 	    (r = job_write(spec->job, &i->job_text, &len, e)) < 0 ||
 	    (r = newc_add_data(n, JOB_PATH, 0644, i->job_text, len, e)) < 0) {
 		return r;

@@ -16,6 +16,8 @@
 #include "guest/job.h"
 
 /* Where things are in the guest. */
+/* The agent, where archives of the user follow: they may have an /init of their own. */
+#define GUEST_AGENT_PATH   "/ringside/agent"
 #define GUEST_BENCH_PATH   "/ringside/bench"
 #define GUEST_BUSYBOX_PATH "/bin/busybox"
 #define GUEST_NOPTI_PATH   "/ringside/nopti"

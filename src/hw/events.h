@@ -12,6 +12,7 @@
 enum machine_stop {
 	MACHINE_STOP_EXIT_PORT, /* value: what the guest wrote */
 	MACHINE_STOP_RESET,     /* value: 0 */
+	MACHINE_STOP_POWER_OFF, /* value: 0 */
 };
 
 struct machine_events_ops {

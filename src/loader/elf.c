@@ -336,6 +336,23 @@ static int scan_for_banner(int fd, uint64_t offset, uint64_t bytes, char ret[LOA
  */
 int elf_image_version(const struct load_image *img, char ret[LOAD_VERSION_MAX])
 {
+	struct load_range at;
+	int r = elf_image_section(img, ".rodata", &at);
+
+	return r < 0 ? r : scan_for_banner(img->fd, at.gpa, at.bytes, ret);
+}
+
+/**
+ * elf_image_section() - where in its file a section is
+ * @img: an ELF image
+ * @wanted: its name
+ * @ret: set on success; gpa is the offset in the file
+ *
+ * Return: 0, -ENOENT when there is none, or an errno.
+ * Context: a thread that may block.
+ */
+int elf_image_section(const struct load_image *img, const char *wanted, struct load_range *ret)
+{
 	_cleanup_(elf_end_p) Elf *elf = NULL;
 	Elf_Scn *scn = NULL;
 	size_t names;
@@ -352,9 +369,11 @@ int elf_image_version(const struct load_image *img, char ret[LOAD_VERSION_MAX])
 		const Elf64_Shdr *sh = elf64_getshdr(scn);
 		const char *name = sh ? elf_strptr(elf, names, sh->sh_name) : NULL;
 
-		if (name && strcmp(name, ".rodata") == 0 && sh->sh_offset < img->file_bytes &&
+		if (name && strcmp(name, wanted) == 0 && sh->sh_type != SHT_NOBITS &&
+		    sh->sh_offset < img->file_bytes &&
 		    sh->sh_size <= img->file_bytes - sh->sh_offset) {
-			return scan_for_banner(img->fd, sh->sh_offset, sh->sh_size, ret);
+			*ret = (struct load_range){.gpa = sh->sh_offset, .bytes = sh->sh_size};
+			return 0;
 		}
 	}
 	return -ENOENT;

@@ -19,7 +19,8 @@
 #define CONFIG_TRIES 16
 #define BANNER       "Linux version "
 #define XEN_NOTE     "Xen"
-#define XEN_PVH_TYPE 18 /* XEN_ELFNOTE_PHYS32_ENTRY */
+#define XEN_PVH_TYPE 18         /* XEN_ELFNOTE_PHYS32_ENTRY */
+#define ACPI_WORD    "RSD PTR " /* what code that looks for the tables compares with */
 
 /* Memory that costs only what is written to it. */
 struct bytes {
@@ -337,5 +338,45 @@ int inspect_use_config(struct inspection *in, const char *path, struct err *e)
 	in->config = text;
 	in->config_bytes = n;
 	in->no_config[0] = '\0';
+	return 0;
+}
+
+/**
+ * inspect_acpi() - does a kernel read ACPI tables?
+ * @path: of the file
+ * @ret: set on success
+ * @e: set on failure
+ *
+ * It is asked before each start, so of a vmlinux only the constants are looked at; a bzImage must
+ * be unpacked. No configuration is needed: the word that marks the tables is in a kernel that looks
+ * for them, and in no other.
+ *
+ * Return: 0, or what load_image_open() says of a file that is no kernel.
+ * Context: a thread that may block.
+ */
+int inspect_acpi(const char *path, enum inspect_acpi *ret, struct err *e)
+{
+	struct inspection in = {.has_pvh = false};
+	struct err why = ERR_INIT;
+	struct bytes b = {0};
+	struct load_range at;
+	int r = load_image_open(path, &in.image, e);
+
+	if (r < 0) {
+		return r;
+	}
+	if (in.image.format == LOAD_FORMAT_BZIMAGE) {
+		r = unpack_payload(&in, &b, &why);
+	} else {
+		if (elf_image_section(&in.image, ".rodata", &at) < 0) {
+			at = (struct load_range){.bytes = in.image.file_bytes};
+		}
+		r = read_part(in.image.fd, at.gpa, at.bytes, &b, &why);
+	}
+	*ret = r < 0                                         ? INSPECT_ACPI_UNKNOWN
+	       : find(b.at, b.at + b.len, ACPI_WORD) != NULL ? INSPECT_ACPI_THERE
+							     : INSPECT_ACPI_NONE;
+	bytes_fini(&b);
+	load_image_close(&in.image);
 	return 0;
 }

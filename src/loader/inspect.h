@@ -52,6 +52,14 @@ enum inspect_value {
 	INSPECT_YES, /* also a number or a text */
 };
 
+/* Whether a kernel reads ACPI tables. */
+enum inspect_acpi {
+	INSPECT_ACPI_UNKNOWN, /* it could not be unpacked */
+	INSPECT_ACPI_NONE,
+	INSPECT_ACPI_THERE,
+};
+
+int inspect_acpi(const char *path, enum inspect_acpi *ret, struct err *e) __must_check;
 int inspect_open(const char *path, struct inspection *ret, struct err *e) __must_check;
 int inspect_read(int fd, struct inspection *ret, struct err *e) __must_check;
 void inspect_close(struct inspection *in);

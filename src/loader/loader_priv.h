@@ -16,6 +16,8 @@ struct head {
 int elf_image_read(int fd, const struct head *h, struct load_image *img,
 		   struct err *e) __must_check;
 int elf_image_version(const struct load_image *img, char ret[LOAD_VERSION_MAX]) __must_check;
+int elf_image_section(const struct load_image *img, const char *wanted,
+		      struct load_range *ret) __must_check;
 
 bool bzimage_recognised(const struct head *h);
 int bzimage_read(int fd, const struct head *h, struct load_image *img, struct err *e) __must_check;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "loader/loader.h"
+#include "vmm/acpi.h"
 #include "vmm/virtio.h"
 
 /* Pieces of the page cache's reading are no smaller, mostly larger. */
@@ -23,6 +24,7 @@ static int place(const struct load_image *image, const struct ram *ram,
 		.cmdline = cmdline,
 		.parts = parts,
 		.part_count = (unsigned int)cfg->initrd_count,
+		.rsdp_gpa = acpi_rsdp(cfg),
 	};
 	struct load_placed placed;
 	struct load_plan *plan;

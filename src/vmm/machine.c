@@ -14,6 +14,7 @@
 #include "arch/x86/cpuid.h"
 #include "arch/x86/mptable.h"
 #include "base/clock.h"
+#include "vmm/acpi.h"
 #include "vmm/load.h"
 
 #define TX_RING_BYTES 65536
@@ -27,11 +28,14 @@ static const struct irq_ops irq_ops = {.set = irq_set_line};
 
 static void on_stop(void *ctx, enum machine_stop reason, uint32_t value)
 {
+	static const enum machine_end ends[] = {
+		[MACHINE_STOP_EXIT_PORT] = MACHINE_END_EXIT_PORT,
+		[MACHINE_STOP_RESET] = MACHINE_END_RESET,
+		[MACHINE_STOP_POWER_OFF] = MACHINE_END_POWER_OFF,
+	};
 	struct machine *m = ctx;
 
-	machine_finish(m, machine_current_vcpu(m),
-		       reason == MACHINE_STOP_RESET ? MACHINE_END_RESET : MACHINE_END_EXIT_PORT,
-		       value, "");
+	machine_finish(m, machine_current_vcpu(m), ends[reason], value, "");
 }
 
 static void on_mark(void *ctx, uint8_t code)
@@ -130,6 +134,7 @@ static int make_devices(struct machine *m, struct err *e)
 		{&m->pio, I8042_DATA_PORT, 1, &m->i8042.dev, I8042_DATA_OFFSET},
 		{&m->pio, I8042_COMMAND_PORT, 1, &m->i8042.dev, I8042_COMMAND_OFFSET},
 		{&m->pio, RTC_PORT, RTC_PORTS, &m->rtc.dev, 0},
+		{&m->pio, ACPI_POWER_PORT, ACPI_POWER_PORTS, &m->acpi_power.dev, 0},
 		{&m->pio, EXIT_PORT, EXIT_PORT_BYTES, &m->exit_port.dev, 0},
 		{&m->pio, MARK_PORT, MARK_PORT_BYTES, &m->mark_port.dev, 0},
 		{&m->mmio, BOOT_TIMER_GPA, BOOT_TIMER_BYTES, &m->boot_timer.dev, 0},
@@ -141,6 +146,7 @@ static int make_devices(struct machine *m, struct err *e)
 	i8042_init(&m->i8042, &events);
 	rtc_init(&m->rtc, &rtc_host_time);
 	m->devices_ready = true;
+	acpi_power_init(&m->acpi_power, &events);
 	exit_port_init(&m->exit_port, &events);
 	mark_port_init(&m->mark_port, &events);
 	boot_timer_init(&m->boot_timer, &events);
@@ -284,7 +290,7 @@ static int make_vcpus(struct machine *m, const struct machine_config *cfg,
 			err_errno(e, r, "cannot write the table of CPUs");
 		}
 	}
-	return r;
+	return r < 0 ? r : acpi_make(m, cfg, e);
 }
 
 static int make_event(struct machine *m, struct err *e)

@@ -129,7 +129,8 @@ unsigned int virtio_slots_list(const struct machine_config *cfg,
  * @cfg: what the machine is to be; it passed virtio_slots_check()
  * @ret: set on success; the caller frees it
  *
- * The words stand in front of "--", behind which they would be the first process's.
+ * The words stand in front of "--", behind which they would be the first process's. A kernel that
+ * finds the devices in ACPI tables gets none: it would see each of them twice.
  *
  * Return: 0 or -ENOMEM.
  * Context: any thread.
@@ -137,7 +138,7 @@ unsigned int virtio_slots_list(const struct machine_config *cfg,
 int virtio_slots_cmdline(const struct machine_config *cfg, char **ret)
 {
 	struct virtio_window at[VIRTIO_SLOTS_MAX];
-	unsigned int devices = virtio_slots_list(cfg, at);
+	unsigned int devices = cfg->acpi ? 0 : virtio_slots_list(cfg, at);
 	const char *given = cfg->cmdline ? cfg->cmdline : "";
 	const char *rest = strstr(given, " -- ");
 	int head = rest ? (int)(rest - given) : (int)strlen(given);

@@ -67,6 +67,7 @@ struct machine_config {
 	unsigned int cpus;
 	const struct x86_cpu_spec *cpu; /* what they offer; NULL: what KVM does, no counters */
 	enum machine_entry entry;
+	bool acpi; /* its tables name the devices; else the command line does */
 	const struct machine_disk *disks;
 	size_t disk_count;
 	bool rng;               /* an entropy device */

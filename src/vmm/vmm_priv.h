@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <x86intrin.h>
 
+#include "devices/acpi_power.h"
 #include "devices/guestport.h"
 #include "devices/i8042.h"
 #include "devices/rtc.h"
@@ -87,6 +88,7 @@ struct machine {
 	struct bus pio, mmio;
 	struct i8042 i8042;
 	struct rtc rtc;
+	struct acpi_power acpi_power;
 	struct guestport exit_port, mark_port, boot_timer;
 	bool devices_ready; /* i8042 and rtc are initialised */
 	struct serial_line lines[MACHINE_SERIAL_LINES];

@@ -4,8 +4,8 @@
  * runs the job's benchmarks and command with their output forwarded byte-exact, reports the status
  * and ends the VM. One thread; nothing here runs on the host.
  *
- * Order: mark, mounts, link to the host, job, "agent" line, benchmarks, command, "exit" line,
- * drain, exit port, reboot (should nobody listen at the exit port).
+ * Order: mark, mounts, drivers from the initrd, link to the host, job, "agent" line, benchmarks,
+ * command, "exit" line, drain, exit port, reboot (should nobody listen at the exit port).
  */
 #ifndef GUEST_AGENT_H
 #define GUEST_AGENT_H
@@ -27,6 +27,18 @@
 /* setup.c */
 int setup_mounts(struct err *e) __must_check;
 void setup_loopback(void);
+
+/* modules.c: drivers that the kernel has as modules, from the user's initrd. */
+#define MODULES_CHAIN_MAX 32
+
+struct modules_chain {
+	const char *path[MODULES_CHAIN_MAX]; /* in modules.dep's text; not terminated there */
+	size_t len[MODULES_CHAIN_MAX];
+	size_t count; /* in the order in which they are to be loaded */
+};
+
+int modules_chain(const char *dep, const char *name, struct modules_chain *ret) __must_check;
+void modules_load_virtio(void);
 
 /* link.c: the way to the host, whichever device carries it. */
 #define LINK_FRAMES 7 /* sent with one write; a virtio port takes at most 32 KiB at once */

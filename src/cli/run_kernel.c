@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See run_kernel.h. Runs on the main thread. */
+#include "cli/run_kernel.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "vmm/inspect.h"
+
+/* As the kernel finds it: a word of its own, in front of "--". */
+static bool has_word(const char *cmdline, const char *word)
+{
+	size_t len = strlen(word);
+	const char *end = strstr(cmdline, " -- ");
+
+	for (const char *p = strstr(cmdline, word); p && (!end || p < end);
+	     p = strstr(p + 1, word)) {
+		if ((p == cmdline || p[-1] == ' ') && (p[len] == ' ' || p[len] == '\0')) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * run_kernel_acpi() - do ACPI tables tell the kernel of its devices, or its command line?
+ * @o: parsed options
+ * @kernel_path: the kernel
+ * @append: its command line
+ *
+ * Never both: a kernel that reads both would find each device twice. Unless the user says it, the
+ * kernel decides: tables if it reads them, the command line if not, or if it is told to leave them
+ * ("acpi=off"). Where that cannot be found out, tables: a kernel packed like that comes from a
+ * distribution, and those have ACPI.
+ *
+ * Return: whether it is the tables. A file that is no kernel is left to who loads it.
+ */
+bool run_kernel_acpi(const struct run_options *o, const char *kernel_path, const char *append)
+{
+	enum inspect_acpi acpi;
+	struct err e = ERR_INIT;
+
+	if (strcmp(o->acpi, "auto") != 0) {
+		return strcmp(o->acpi, "on") == 0;
+	}
+	if (has_word(append, "acpi=off") || inspect_acpi(kernel_path, &acpi, &e) < 0) {
+		return false;
+	}
+	log_info("acpi %s: %s", acpi == INSPECT_ACPI_NONE ? "off" : "on",
+		 acpi == INSPECT_ACPI_NONE      ? "there is none in the kernel"
+		 : acpi == INSPECT_ACPI_UNKNOWN ? "the kernel cannot be unpacked here"
+						: "the kernel has it");
+	return acpi != INSPECT_ACPI_NONE;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What "ringside run" finds out about its kernel before it starts it. */
+#ifndef CLI_RUN_KERNEL_H
+#define CLI_RUN_KERNEL_H
+
+#include <stdbool.h>
+
+#include "cli/run_options.h"
+
+bool run_kernel_acpi(const struct run_options *o, const char *kernel_path, const char *append);
+
+#endif
