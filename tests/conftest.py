@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What all suites need: signals as a program finds them that a person starts, and a fair split."""
+import os
 import signal
 
 import pytest
@@ -9,6 +10,7 @@ def pytest_configure(config):
     if not config.pluginmanager.hasplugin("xdist"):
         config.addinivalue_line("markers", "xdist_group(name): tests that stay together")
     config.addinivalue_line("markers", "long: takes more than half a minute, so it is started first")
+    config.addinivalue_line("markers", "nightly: takes minutes; run by tools/nightly and not by tools/check")
     # A shell without job control starts what it puts into the background with SIGINT and SIGQUIT
     # ignored, and a CI runner may do the like; programs keep what they inherit, and ours honour it.
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
@@ -28,7 +30,13 @@ def shared_fixture(item):
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    # By day all but the nightly tests, by night those alone.
+    night = bool(os.environ.get("RINGSIDE_NIGHTLY"))
+    others = [i for i in items if (i.get_closest_marker("nightly") is not None) != night]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [i for i in items if i not in others]
+
     # tools/check runs the tests on two processes, with pytest-xdist's --dist loadgroup: what uses the
     # same boot must stay together, or it is made twice; and what takes long must not come last.
     def order(item):
