@@ -367,7 +367,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 		.memory_bytes = cfg->memory_bytes,
 		.cpus = cfg->cpus,
 		.cpu = cpu,
-		.entry = MACHINE_ENTRY_RING_0,
+		.entry = cfg->pvh ? MACHINE_ENTRY_PVH : MACHINE_ENTRY_RING_0,
 		.acpi = cfg->acpi,
 		.disks = disks,
 		.disk_count = cfg->disk_count,

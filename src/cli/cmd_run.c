@@ -230,6 +230,10 @@ static int make_backend(struct run *run, struct err *e)
 	if (r < 0) {
 		return r;
 	}
+	r = run_kernel_entry(&run->o, run->kernel_path, run->qemu, &common.pvh, e);
+	if (r < 0) {
+		return r;
+	}
 	common.append = run->append;
 	common.acpi = run_kernel_acpi(&run->o, run->kernel_path, run->append);
 	common.cpu_flags = run->cpu_flags;

@@ -2,6 +2,7 @@
 /* See run_kernel.h. Runs on the main thread. */
 #include "cli/run_kernel.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -20,6 +21,44 @@ static bool has_word(const char *cmdline, const char *word)
 		}
 	}
 	return false;
+}
+
+/**
+ * run_kernel_entry() - is the kernel started by its PVH note?
+ * @o: parsed options
+ * @kernel_path: the kernel
+ * @qemu: for QEMU's microvm, which starts each vmlinux that has the note by it
+ * @ret_pvh: set on success
+ * @e: set on failure
+ *
+ * Every kernel that is loaded here has a 64-bit entry, which costs the guest less: no page tables
+ * and no mode to change. So the note is taken only when it is asked for.
+ *
+ * Return: 0, -EINVAL for an entry that QEMU does not take, or what loading the kernel's header
+ * gave.
+ */
+int run_kernel_entry(const struct run_options *o, const char *kernel_path, bool qemu, bool *ret_pvh,
+		     struct err *e)
+{
+	struct load_image image;
+	int r = 0;
+
+	*ret_pvh = strcmp(o->entry, "pvh") == 0;
+	if (!qemu || strcmp(o->entry, "auto") == 0) {
+		return 0;
+	}
+	r = load_image_open(kernel_path, &image, e);
+	if (r < 0) {
+		return r;
+	}
+	if (*ret_pvh != (image.pvh_bytes > 0)) {
+		r = err_set(e, -EINVAL,
+			    "--entry %s needs --backend kvm for this kernel: QEMU starts %s %s its "
+			    "PVH note",
+			    o->entry, image.what, image.pvh_bytes > 0 ? "by" : "not by");
+	}
+	load_image_close(&image);
+	return r;
 }
 
 /**
@@ -46,9 +85,9 @@ bool run_kernel_acpi(const struct run_options *o, const char *kernel_path, const
 	if (has_word(append, "acpi=off") || inspect_acpi(kernel_path, &acpi, &e) < 0) {
 		return false;
 	}
-	log_info("acpi %s: %s", acpi == INSPECT_ACPI_NONE ? "off" : "on",
-		 acpi == INSPECT_ACPI_NONE      ? "there is none in the kernel"
-		 : acpi == INSPECT_ACPI_UNKNOWN ? "the kernel cannot be unpacked here"
-						: "the kernel has it");
+	log_debug("acpi", "%s: %s", acpi == INSPECT_ACPI_NONE ? "off" : "on",
+		  acpi == INSPECT_ACPI_NONE      ? "there is none in the kernel"
+		  : acpi == INSPECT_ACPI_UNKNOWN ? "the kernel cannot be unpacked here"
+						 : "the kernel has it");
 	return acpi != INSPECT_ACPI_NONE;
 }

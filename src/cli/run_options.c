@@ -145,6 +145,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_CHOICE, "acpi", 0, &o->acpi, .choices = "auto|on|off", .arg = "HOW",
 		 .help = "whether ACPI tables tell the kernel of its devices, or the command line; "
 			 "auto: tables if there is ACPI in the kernel [auto]"},
+		{OPT_CHOICE, "entry", 0, &o->entry, .choices = "auto|linux64|pvh", .arg = "HOW",
+		 .help = "how the kernel is started: linux64, the 64-bit boot protocol, which is "
+			 "auto's; pvh, the Xen note of a vmlinux [auto]"},
 		{OPT_U64, "cpus", 'c', &o->cpus, .min = 1, .max = CPUS_MAX, .arg = "N",
 		 .help = "number of vCPUs [1]"},
 		{OPT_STRING, "cpu", 0, &o->cpu, .arg = "[BASE,][-|+]FEATURE,...",
@@ -216,6 +219,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	*o = (struct run_options){.kernel = "base",
 				  .cpus = 1,
 				  .backend = "auto",
+				  .entry = "auto",
 				  .acpi = "auto",
 				  .icount = RUN_ICOUNT_OFF};
 	r = opt_parse(&cmd, argc, argv, &o->rest, e);

@@ -22,6 +22,7 @@ struct run_options {
 	struct opt_list disks; /* see run_devices.h */
 	const char *vsock;     /* likewise */
 	bool rng;
+	const char *entry;   /* "auto", "linux64", "pvh" */
 	const char *acpi;    /* "auto", "on", "off" */
 	const char *backend; /* "auto", "kvm", "qemu" */
 	uint64_t icount;     /* shift, or RUN_ICOUNT_OFF */

@@ -106,6 +106,7 @@ struct backend_config {
 	const struct initramfs *initramfs; /* NULL: none */
 	const char *initrd_path;           /* a file instead, or NULL */
 	const char *append;
+	bool pvh;  /* start by the PVH note, not by the 64-bit boot protocol */
 	bool acpi; /* tables tell the kernel of the devices, not the command line */
 	unsigned int cpus;
 	const char *cpu_flags; /* of QEMU's -cpu, each with a comma before it; NULL: none */

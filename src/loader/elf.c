@@ -227,6 +227,30 @@ static void read_build_id(int fd, const Elf64_Phdr *ph, size_t count, struct loa
 	}
 }
 
+/* Where a guest is started without paging. What it says is judged when it is asked for. */
+static void read_pvh(int fd, const Elf64_Phdr *ph, size_t count, struct load_image *img)
+{
+	for (size_t i = 0; i < count && img->pvh_bytes == 0; i++) {
+		_cleanup_free_ uint8_t *notes = NULL;
+		const uint8_t *desc;
+		size_t len = ph[i].p_filesz;
+
+		if (ph[i].p_type != PT_NOTE || len == 0 || len > NOTES_BYTES_MAX) {
+			continue;
+		}
+		notes = malloc(len);
+		if (!notes || io_pread_exact(fd, notes, len, ph[i].p_offset) < 0 ||
+		    notes_find(notes, len, ph[i].p_align == 8 ? 8 : 4, NOTE_XEN, NOTE_PVH_ENTRY,
+			       &desc, &len) < 0) {
+			continue;
+		}
+		img->pvh_bytes = len;
+		if (len == sizeof(uint32_t) || len == sizeof(uint64_t)) {
+			memcpy(&img->pvh_entry, desc, len);
+		}
+	}
+}
+
 /**
  * elf_image_read() - check an ELF file and fill in what it asks for
  * @fd: the file
@@ -265,6 +289,7 @@ int elf_image_read(int fd, const struct head *h, struct load_image *img, struct 
 		return r;
 	}
 	read_build_id(fd, ph, eh.e_phnum, img);
+	read_pvh(fd, ph, eh.e_phnum, img);
 	img->format = LOAD_FORMAT_ELF;
 	snprintf(img->what, sizeof(img->what), "an ELF64 executable");
 	img->header = (struct setup_header){

@@ -18,8 +18,6 @@
 #define MARK_BYTES   8
 #define CONFIG_TRIES 16
 #define BANNER       "Linux version "
-#define XEN_NOTE     "Xen"
-#define XEN_PVH_TYPE 18         /* XEN_ELFNOTE_PHYS32_ENTRY */
 #define ACPI_WORD    "RSD PTR " /* what code that looks for the tables compares with */
 
 /* Memory that costs only what is written to it. */
@@ -164,8 +162,8 @@ static void find_pvh(const struct bytes *b, struct inspection *in)
 		memcpy(&ph, b->at + eh.e_phoff + i * sizeof(ph), sizeof(ph));
 		if (ph.p_type != PT_NOTE || ph.p_offset > b->len ||
 		    ph.p_filesz > b->len - ph.p_offset ||
-		    notes_find(b->at + ph.p_offset, ph.p_filesz, ph.p_align == 8 ? 8 : 4, XEN_NOTE,
-			       XEN_PVH_TYPE, &desc, &n) < 0 ||
+		    notes_find(b->at + ph.p_offset, ph.p_filesz, ph.p_align == 8 ? 8 : 4, NOTE_XEN,
+			       NOTE_PVH_ENTRY, &desc, &n) < 0 ||
 		    (n != 4 && n != 8)) {
 			continue;
 		}

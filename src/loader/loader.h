@@ -7,8 +7,9 @@
  *	load_image_open() -> load_plan_make() -> load_plan_place() -> load_image_close()
  *
  * Kernels are started by the 64-bit Linux boot protocol: in long mode at the entry, with the
- * address of the boot parameters in RSI. Firmware payloads, which are plain static ELF64 programs
- * linked for 1 MiB or above, are started the same way.
+ * address of the boot parameters in RSI; or, when that is asked for, by their PVH note: in
+ *protected mode without paging, with the address of the start info in EBX. Firmware payloads, which
+ *are plain static ELF64 programs linked for 1 MiB or above, are started the same way.
  */
 #ifndef LOADER_LOADER_H
 #define LOADER_LOADER_H
@@ -61,6 +62,8 @@ struct load_image {
 	struct setup_header header; /* of a bzImage; for ELF what a loader would have filled in */
 	char what[LOAD_WHAT_MAX];   /* "a bzImage, protocol 2.15, zstd payload" */
 	char build_id[LOAD_BUILD_ID_MAX]; /* hexadecimal; empty when there is none */
+	size_t pvh_bytes;                 /* of the PVH note; 0: there is none */
+	uint64_t pvh_entry;               /* gpa, of a note of 4 or 8 bytes */
 };
 
 /* One piece of the initrd. The kernel unpacks them one after the other. */
@@ -78,6 +81,32 @@ struct load_request {
 	const struct load_part *parts;
 	unsigned int part_count;
 	uint64_t rsdp_gpa; /* of the ACPI root; 0: there is none */
+	bool pvh;          /* started by its PVH note: start info in place of boot parameters */
+};
+
+/*
+ * What a PVH guest finds in EBX, with what it points to behind it. Source: Xen,
+ * xen/include/public/arch-x86/hvm/start_info.h.
+ */
+struct pvh_start_info {
+	uint32_t magic, version, flags, modules;
+	uint64_t modules_gpa, cmdline_gpa, rsdp_gpa, memory_gpa;
+	uint32_t memory_entries, reserved;
+};
+
+struct pvh_module {
+	uint64_t gpa, bytes, cmdline_gpa, reserved;
+};
+
+struct pvh_memory {
+	uint64_t gpa, bytes;
+	uint32_t type, reserved; /* as e820 has them */
+};
+
+struct pvh_page {
+	struct pvh_start_info info;
+	struct pvh_module initrd;
+	struct pvh_memory memory[GMEM_REGIONS_MAX + 2];
 };
 
 /* Where everything goes. Borrows the image and the parts' bytes. */
@@ -85,6 +114,8 @@ struct load_plan {
 	const struct load_image *image;
 	char cmdline[LOAD_CMDLINE_MAX + 1];
 	struct boot_params boot_params;
+	bool pvh; /* then the next goes to memory, and the boot parameters do not */
+	struct pvh_page pvh_page;
 	uint64_t initrd_gpa; /* 0: there is none */
 	uint64_t initrd_bytes;
 	unsigned int part_count;

@@ -19,6 +19,9 @@ int elf_image_version(const struct load_image *img, char ret[LOAD_VERSION_MAX]) 
 int elf_image_section(const struct load_image *img, const char *wanted,
 		      struct load_range *ret) __must_check;
 
+int pvh_check(const struct load_image *img, struct err *e) __must_check;
+void pvh_fill(const struct load_request *rq, struct load_plan *p);
+
 bool bzimage_recognised(const struct head *h);
 int bzimage_read(int fd, const struct head *h, struct load_image *img, struct err *e) __must_check;
 int bzimage_version(const struct load_image *img, char ret[LOAD_VERSION_MAX]) __must_check;

@@ -8,6 +8,9 @@
 
 #include "base/cleanup.h"
 
+#define NOTE_XEN       "Xen"
+#define NOTE_PVH_ENTRY 18 /* XEN_ELFNOTE_PHYS32_ENTRY */
+
 int notes_find(const uint8_t *notes, size_t len, size_t align, const char *name, uint32_t type,
 	       const uint8_t **ret_desc, size_t *ret_len) __must_check;
 

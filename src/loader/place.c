@@ -165,7 +165,9 @@ int load_plan_place(const struct load_plan *p, const struct gmem *g, struct load
 	}
 	r = gmem_write(g, LOAD_CMDLINE_GPA, p->cmdline, strlen(p->cmdline) + 1);
 	if (!r) {
-		r = gmem_write(g, LOAD_BOOT_PARAMS_GPA, &p->boot_params, sizeof(p->boot_params));
+		r = p->pvh ? gmem_write(g, LOAD_BOOT_PARAMS_GPA, &p->pvh_page, sizeof(p->pvh_page))
+			   : gmem_write(g, LOAD_BOOT_PARAMS_GPA, &p->boot_params,
+					sizeof(p->boot_params));
 	}
 	if (r < 0) {
 		return err_set(e, r, "boot parameters: 0x%" PRIx64 " is not guest memory",

@@ -194,7 +194,8 @@ static void fill_boot_params(const struct load_request *rq, struct load_plan *p)
  * @e: set on failure: one line that names both ranges or both lengths; not NULL
  *
  * Return: 0, -ENOSPC when RAM is too small, -E2BIG for what is too long or too many, -EINVAL for an
- * empty part or less RAM than the first megabyte. Context: any thread.
+ * empty part or less RAM than the first megabyte, -ENOEXEC for a PVH start that @img does not
+ * offer. Context: any thread.
  */
 int load_plan_make(const struct load_image *img, const struct load_request *rq,
 		   struct load_plan *ret, struct err *e)
@@ -216,7 +217,10 @@ int load_plan_make(const struct load_image *img, const struct load_request *rq,
 			       rq->ram_count ? rq->ram[0].size : 0,
 			       text_bytes(minimum, size, sizeof(size)));
 	}
-	r = check_kernel(img, rq, e);
+	r = rq->pvh ? pvh_check(img, e) : 0;
+	if (!r) {
+		r = check_kernel(img, rq, e);
+	}
 	if (!r) {
 		r = plan_cmdline(img, rq->cmdline, &p, e);
 	}
@@ -227,6 +231,9 @@ int load_plan_make(const struct load_image *img, const struct load_request *rq,
 		return r;
 	}
 	fill_boot_params(rq, &p);
+	if (rq->pvh) {
+		pvh_fill(rq, &p);
+	}
 	*ret = p;
 	return 0;
 }

@@ -25,6 +25,7 @@ static int place(const struct load_image *image, const struct ram *ram,
 		.parts = parts,
 		.part_count = (unsigned int)cfg->initrd_count,
 		.rsdp_gpa = acpi_rsdp(cfg),
+		.pvh = cfg->entry == MACHINE_ENTRY_PVH,
 	};
 	struct load_placed placed;
 	struct load_plan *plan;
@@ -104,7 +105,9 @@ int load_guest(const struct ram *ram, const struct machine_config *cfg, struct l
 		return r;
 	}
 	read_ahead(&image);
-	*ret = (struct loaded){.entry = image.entry, .boot_params = LOAD_BOOT_PARAMS_GPA};
+	*ret = (struct loaded){.entry = cfg->entry == MACHINE_ENTRY_PVH ? image.pvh_entry
+									: image.entry,
+			       .boot_params = LOAD_BOOT_PARAMS_GPA};
 	r = place(&image, ram, cfg, cmdline, e);
 	if (r == 0 && symbols_open(image.fd, &ret->symbols) < 0) {
 		ret->symbols = NULL; /* reports then show addresses alone */

@@ -13,7 +13,7 @@
 
 struct loaded {
 	uint64_t entry;          /* guest-physical, which is where RIP starts */
-	uint64_t boot_params;    /* for RSI */
+	uint64_t boot_params;    /* for RSI; PVH: start info for EBX */
 	struct symbols *symbols; /* the caller's to close; NULL: the file has none to give */
 };
 

@@ -166,8 +166,9 @@ static int make_devices(struct machine *m, struct err *e)
 
 /* The others are put into their start state by the guest, through their local APICs. */
 static int set_boot_state(struct machine *m, struct vcpu *v, const struct loaded *guest,
-			  enum x86_ring ring, struct err *e)
+			  enum machine_entry entry, struct err *e)
 {
+	const enum x86_ring ring = entry == MACHINE_ENTRY_RING_3 ? X86_RING_3 : X86_RING_0;
 	struct kvm_sregs sregs;
 	struct kvm_regs regs;
 	struct kvm_fpu fpu;
@@ -176,8 +177,13 @@ static int set_boot_state(struct machine *m, struct vcpu *v, const struct loaded
 	if (r < 0) {
 		return err_errno(e, r, "cannot read the registers of vCPU %u", v->index);
 	}
-	x86_boot_sregs(&sregs, ring);
-	x86_boot_regs(&regs, guest->entry, guest->boot_params, ring);
+	if (entry == MACHINE_ENTRY_PVH) {
+		x86_boot_pvh_sregs(&sregs);
+		x86_boot_pvh_regs(&regs, (uint32_t)guest->entry, (uint32_t)guest->boot_params);
+	} else {
+		x86_boot_sregs(&sregs, ring);
+		x86_boot_regs(&regs, guest->entry, guest->boot_params, ring);
+	}
 	x86_boot_fpu(&fpu);
 	r = kvm_vcpu_set_sregs(&v->kvm, &sregs, e);
 	if (r == 0) {
@@ -276,7 +282,7 @@ static int make_vcpus(struct machine *m, const struct machine_config *cfg,
 		r = set_up_vcpu(m, &m->vcpus[i], &plan, e);
 	}
 	if (r == 0) {
-		r = set_boot_state(m, &m->vcpus[0], guest, ring, e);
+		r = set_boot_state(m, &m->vcpus[0], guest, cfg->entry, e);
 	}
 	if (r == 0) {
 		r = x86_boot_write_tables(&m->ram.mem, ring);

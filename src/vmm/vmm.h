@@ -41,6 +41,7 @@ struct machine;
 
 enum machine_entry {
 	MACHINE_ENTRY_RING_0, /* as the 64-bit Linux boot protocol says */
+	MACHINE_ENTRY_PVH,    /* by its note, in protected mode without paging */
 	MACHINE_ENTRY_RING_3, /* a firmware payload, with I/O privilege and user pages */
 };
 

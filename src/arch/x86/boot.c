@@ -203,6 +203,42 @@ void x86_boot_regs(struct kvm_regs *ret, uint64_t rip, uint64_t rsi, enum x86_ri
 }
 
 /**
+ * x86_boot_pvh_sregs() - segments and control registers of a start by the PVH note
+ * @s: what the vCPU has after reset; changed in place (the APIC base stays)
+ *
+ * Context: any thread. Source: Xen, docs/misc/pvh.pandoc.
+ */
+void x86_boot_pvh_sregs(struct kvm_sregs *s)
+{
+	const struct kvm_segment data = segment(SLOT_DATA, TYPE_DATA, 0);
+
+	s->cs = segment(SLOT_CODE, TYPE_CODE, 0);
+	s->cs.l = 0;
+	s->cs.db = 1;
+	s->ds = s->es = s->fs = s->gs = s->ss = data;
+	s->tr = task_segment(X86_RING_0);
+	s->gdt = (struct kvm_dtable){.base = 0, .limit = 0};
+	s->idt = (struct kvm_dtable){.base = 0, .limit = 0};
+	s->cr0 = X86_CR0_PE | X86_CR0_ET;
+	s->cr3 = 0;
+	s->cr4 = 0;
+	s->efer = 0;
+}
+
+/**
+ * x86_boot_pvh_regs() - general registers of a start by the PVH note
+ * @ret: gets them
+ * @eip: the note's entry
+ * @ebx: address of the start info
+ *
+ * Context: any thread.
+ */
+void x86_boot_pvh_regs(struct kvm_regs *ret, uint32_t eip, uint32_t ebx)
+{
+	*ret = (struct kvm_regs){.rip = eip, .rbx = ebx, .rflags = X86_RFLAGS_1};
+}
+
+/**
  * x86_boot_fpu() - floating-point state as FNINIT and a reset of MXCSR leave it
  * @ret: gets it
  *

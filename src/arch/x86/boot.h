@@ -3,7 +3,8 @@
  * The state a boot CPU starts in: long mode, flat segments, the first 4 GiB mapped one to one.
  * That is what the 64-bit boot protocol of Linux asks for (Documentation/arch/x86/boot.rst), and
  * with ring 3 in place of ring 0 what a firmware payload takes on a KVM that runs only ring 3
- * natively. Pure, but for the tables written into guest RAM.
+ * natively. The other start state is that of PVH: protected mode, no paging. Pure, but for the
+ * tables written into guest RAM.
  */
 #ifndef ARCH_X86_BOOT_H
 #define ARCH_X86_BOOT_H
@@ -42,6 +43,8 @@ enum x86_ring { X86_RING_0, X86_RING_3 };
 int x86_boot_write_tables(const struct gmem *mem, enum x86_ring ring) __must_check;
 void x86_boot_sregs(struct kvm_sregs *s, enum x86_ring ring);
 void x86_boot_regs(struct kvm_regs *ret, uint64_t rip, uint64_t rsi, enum x86_ring ring);
+void x86_boot_pvh_sregs(struct kvm_sregs *s);
+void x86_boot_pvh_regs(struct kvm_regs *ret, uint32_t eip, uint32_t ebx);
 void x86_boot_fpu(struct kvm_fpu *ret);
 void x86_boot_msrs(struct kvm_msr_table *ret);
 void x86_boot_lapic(struct kvm_lapic_state *l);
