@@ -107,6 +107,28 @@ static void a_task_segment_forbids_ring_3_no_port(void **state)
 	assert_true(s.tr.limit >= base + sizeof(map) - 1);
 }
 
+static void pvh_starts_in_flat_protected_mode_without_paging(void **state)
+{
+	struct kvm_sregs s = {.apic_base = 0xfee00900};
+	struct kvm_regs r;
+
+	x86_boot_sregs(&s, X86_RING_0); /* nothing of another state stays */
+	x86_boot_pvh_sregs(&s);
+	x86_boot_pvh_regs(&r, 0x1000850, 0x7000);
+	assert_int_equal(s.cr0, 0x11);
+	assert_int_equal(s.cr3 | s.cr4 | s.efer, 0);
+	assert_int_equal(s.apic_base, 0xfee00900);
+	assert_true(s.cs.present && s.cs.db && !s.cs.l && s.cs.type == 11 && s.cs.s);
+	assert_true(s.ds.present && s.ds.db && s.ds.type == 3 && s.ds.s);
+	assert_int_equal(s.cs.base | s.ds.base | s.es.base | s.ss.base, 0);
+	assert_int_equal(s.cs.limit & s.ds.limit & s.es.limit & s.ss.limit, 0xffffffff);
+	assert_int_equal(s.tr.limit, 0x67);
+	assert_int_equal(s.tr.type, 11);
+	assert_int_equal(r.rip, 0x1000850);
+	assert_int_equal(r.rbx, 0x7000);
+	assert_int_equal(r.rflags, 2);
+}
+
 static void ram_too_small_for_the_tables_is_an_error(void **state)
 {
 	struct gmem small;
@@ -142,6 +164,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_payload_in_ring_3_may_reach_ports, setup,
 						teardown),
+		cmocka_unit_test(pvh_starts_in_flat_protected_mode_without_paging),
 		cmocka_unit_test_setup_teardown(ram_too_small_for_the_tables_is_an_error, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(the_pins_are_wired_as_on_a_pc, setup, teardown),
