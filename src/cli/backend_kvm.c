@@ -78,11 +78,19 @@ static void on_stopped(void *ctx, const struct machine_result *result)
 	k->events->stopped(k->ctx, reasons[result->end], result->value, result->text);
 }
 
+static void on_standing(void *ctx, bool on)
+{
+	struct backend_kvm *k = ctx;
+
+	k->events->standing(k->ctx, on);
+}
+
 static const struct machine_callbacks callbacks = {
 	.output = on_output,
 	.input_room = on_input_room,
 	.mark = on_mark,
 	.stopped = on_stopped,
+	.standing = on_standing,
 };
 
 /* A guest that halted or spins for good makes no exit that would tell us. */
@@ -138,6 +146,20 @@ static void kvm_pause(struct backend *b, enum backend_stream stream, bool on)
 			machine_pause_output(to_kvm(b)->machine, line, on);
 		}
 	}
+}
+
+static int kvm_freeze(struct backend *b, bool on)
+{
+	machine_pause(to_kvm(b)->machine, on);
+	return 0;
+}
+
+static uint64_t kvm_exits(struct backend *b)
+{
+	uint64_t count, ns;
+
+	machine_exits_total(to_kvm(b)->machine, &count, &ns);
+	return count;
 }
 
 static void kvm_halt(struct backend *b)
@@ -288,6 +310,8 @@ static const struct backend_ops kvm_backend_ops = {
 	.registers = kvm_registers,
 	.read_gpa = kvm_read_gpa,
 	.collect = kvm_collect,
+	.freeze = kvm_freeze,
+	.exits = kvm_exits,
 	.suspend = kvm_suspend,
 	.destroy = kvm_destroy,
 };

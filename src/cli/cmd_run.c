@@ -26,6 +26,7 @@
 #include "cli/run_kernel.h"
 #include "cli/run_options.h"
 #include "engine/backend_qemu.h"
+#include "engine/control_path.h"
 #include "engine/session.h"
 
 #define CPUID_VMX (1u << 5) /* leaf 1, ECX */
@@ -41,6 +42,7 @@ struct run {
 	struct run_disks disks;
 	struct run_vsock vsock;
 	int json_fd, console_fd;
+	struct control_socket control;
 	bool close_json; /* it is a file that we opened */
 	bool qemu;
 	struct class_result class; /* of this machine, once class_detected */
@@ -133,6 +135,10 @@ static int prepare(struct run *run, struct err *e)
 	}
 	for (size_t i = 0; r == 0 && i < run->o.initrds.count; i++) {
 		r = cli_check_file("initrd", run->o.initrds.items[i], e);
+	}
+	if (r == 0 && run->o.name) {
+		r = control_socket_open(run->o.name, &run->control, e);
+		r = r < 0 ? err_prefix(e, "--name") : 0;
 	}
 	if (r == 0 && run_options_has_job(&run->o)) {
 		r = run_guest_initramfs(&run->o, &run->initramfs, e);
@@ -261,6 +267,11 @@ static int run_session(struct run *run, struct err *e)
 		.boot_timeout_ns = run->o.boot_timeout_ns,
 		.fail_on = run->o.fail_on_mask,
 		.exec_ns = run->exec_ns,
+		.name = run->o.name,
+		.control = &run->control,
+		.backend_name = run->qemu ? "qemu" : "kvm",
+		.memory_bytes = run->o.memory_bytes,
+		.vcpus = (unsigned int)run->o.cpus,
 	};
 
 	run->backend = NULL;
@@ -374,6 +385,7 @@ static void finish(struct run *run)
 
 static void run_fini(struct run *run)
 {
+	control_socket_close(&run->control);
 	backend_destroy(run->backend);
 	initramfs_destroy(run->initramfs);
 	run_disks_fini(&run->disks);
@@ -405,7 +417,8 @@ static void end_by_signal(int sig)
  */
 int cmd_run(int argc, char **argv)
 {
-	struct run run = {.json_fd = -1, .console_fd = -1, .exec_ns = exec_time_ns()};
+	struct run run = {
+		.json_fd = -1, .console_fd = -1, .control = {.fd = -1}, .exec_ns = exec_time_ns()};
 	struct err e = ERR_INIT;
 	int status, r;
 

@@ -5,6 +5,7 @@
 
 int cmd_calibrate(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_ctl(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_kernel(int argc, char **argv);
 int cmd_report(int argc, char **argv);

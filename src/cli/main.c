@@ -17,6 +17,8 @@ static const struct {
 	{"calibrate", cmd_calibrate,
 	 "time the primitives that kernel changes trade, on this machine"},
 	{"compare", cmd_compare, "boot two arms alternately, and say which one is faster"},
+	{"ctl", cmd_ctl,
+	 "pause, resume, stop or look at a running machine, or attach to its console"},
 	{"doctor", cmd_doctor, "look at this machine: what works on it, what it lacks"},
 	{"kernel", cmd_kernel, "list, build and find the kernel images that are booted"},
 	{"report", cmd_report, "print the report of a comparison's results file"},

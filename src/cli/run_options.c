@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/control_path.h"
 #include "engine/session.h"
 #include "samples/class.h"
 
@@ -78,6 +79,9 @@ static int check(struct run_options *o, struct err *e)
 	}
 	if (r < 0) {
 		return r;
+	}
+	if (o->name && control_name_check(o->name, e) < 0) {
+		return err_prefix(e, "--name");
 	}
 	if (o->job && o->rest.has_dashdash) {
 		return err_set(e, -EINVAL,
@@ -193,6 +197,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "write the run's record there, one line of JSON"},
 		{OPT_STRING, "status-file", 0, &o->status_file, .arg = "FILE",
 		 .help = "write the command's true exit status there, or the kind of failure"},
+		{OPT_STRING, "name", 0, &o->name, .arg = "NAME",
+		 .help = "let 'ringside ctl NAME' pause, stop and look at this run [none]"},
 		{OPT_GROUP, .help = "For programs"},
 		{OPT_STRING, "job", 0, &o->job, .arg = "FILE",
 		 .help = "what the guest's agent does, as JSON"},

@@ -33,7 +33,8 @@ struct run_options {
 	const char *status_file;
 	const char *console;
 	const char *job;
-	bool force; /* start although this machine's KVM is unfit */
+	const char *name; /* for "ringside ctl", or NULL */
+	bool force;       /* start although this machine's KVM is unfit */
 	bool lab;
 	struct opt_list rw;
 	const char *kernel_sha256;

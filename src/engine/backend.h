@@ -48,6 +48,10 @@ struct backend_events {
 	void (*mark)(void *ctx, const struct backend_mark *m);
 	/* The machine ended by itself, and all its output was delivered. Comes once. */
 	void (*stopped)(void *ctx, enum stop_reason reason, uint32_t value, const char *text);
+	/* The guest came to stand still, by freeze() or a debugger, or goes on. */
+	void (*standing)(void *ctx, bool on);
+	/* A debugger wants the run to end. */
+	void (*killed)(void *ctx);
 };
 
 struct backend_cpu_state {
@@ -73,6 +77,10 @@ struct backend_ops {
 	int (*read_gpa)(struct backend *b, uint64_t gpa, void *buf, size_t len);
 	/* After the end: fill in what only the backend knows. */
 	int (*collect)(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *e);
+	/* Let the guest stand still, or go on; "standing" follows, maybe during the call. */
+	int (*freeze)(struct backend *b, bool on);
+	/* Exits to user space so far; RECORD_NEVER: not known. */
+	uint64_t (*exits)(struct backend *b);
 	/* We are being stopped and continued by job control. */
 	void (*suspend)(struct backend *b, bool on);
 	void (*destroy)(struct backend *b);

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "engine/qemu_args_priv.h"
 #include "engine/qemu_process_priv.h"
+#include "engine/qemu_registers_priv.h"
 #include "engine/qmp.h"
 
 #define QMP_TIMEOUT_MS 2000
@@ -191,6 +192,9 @@ static void on_qmp_event(void *ctx, const char *name, json_t *data)
 	log_debug("qemu", "event %s %s", name, reason ? reason : "");
 	if (strcmp(name, "RESUME") == 0 && !q->run_ns) {
 		q->run_ns = clock_now_ns(&clock_monotonic);
+	}
+	if ((strcmp(name, "STOP") == 0 || strcmp(name, "RESUME") == 0) && !q->ended) {
+		q->events->standing(q->ctx, name[0] == 'S');
 	}
 	if (strcmp(name, "SHUTDOWN") != 0 || q->ended) {
 		return;
@@ -367,6 +371,13 @@ static void qemu_pause(struct backend *b, enum backend_stream stream, bool on)
 	}
 }
 
+static int qemu_freeze(struct backend *b, bool on)
+{
+	struct backend_qemu *q = to_qemu(b);
+
+	return q->ended ? -ESHUTDOWN : qmp_command(&q->qmp, on ? "stop" : "cont", QMP_TIMEOUT_MS);
+}
+
 static void unwatch(struct backend_qemu *q)
 {
 	struct evloop_source **sources[] = {&q->streams[BACKEND_CONSOLE].source,
@@ -397,42 +408,16 @@ static void qemu_halt(struct backend *b)
 	unwatch(q);
 }
 
-/* QEMU prints the vector registers too; the general ones and the segments say what is needed. */
-static void cut_after_control_registers(char *text)
-{
-	char *cut = strstr(text, "FCW=");
-
-	if (cut) {
-		*cut = '\0';
-	}
-}
-
 static size_t qemu_registers(struct backend *b, struct backend_cpu_state *cpus, size_t max)
 {
 	struct backend_qemu *q = to_qemu(b);
 	_cleanup_free_ char *all = NULL;
-	size_t n = 0;
-	char *p, *next;
 
 	if (q->process.reaped ||
 	    qmp_monitor_command(&q->qmp, "info registers -a", QMP_TIMEOUT_MS, &all) < 0) {
 		return 0;
 	}
-	for (p = strstr(all, "CPU#"); p && n < max; p = next) {
-		char *rip;
-
-		next = strstr(p + 1, "CPU#");
-		if (next) {
-			next[-1] = '\0';
-		}
-		p += strcspn(p, "\n");
-		cut_after_control_registers(p);
-		rip = strstr(p, "RIP=");
-		cpus[n].rip = rip ? strtoull(rip + 4, NULL, 16) : 0;
-		cpus[n].text = strdup(*p ? p + 1 : p);
-		n += cpus[n].text != NULL;
-	}
-	return n;
+	return qemu_registers_parse(all, cpus, max);
 }
 
 static int qemu_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
@@ -507,6 +492,7 @@ static const struct backend_ops qemu_ops = {
 	.registers = qemu_registers,
 	.read_gpa = qemu_read_gpa,
 	.collect = qemu_collect,
+	.freeze = qemu_freeze,
 	.suspend = qemu_suspend,
 	.destroy = qemu_destroy,
 };

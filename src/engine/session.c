@@ -175,10 +175,27 @@ static void on_signal(void *ctx, int sig)
 	} else if (s->facts.signal) {
 		evloop_stop(s->loop); /* the second one does not wait for anything */
 	} else {
-		s->facts.signal = sig;
-		session_arm(s, s->flush, FLUSH_NS);
-		session_end(s);
+		session_end_by(s, sig);
 	}
+}
+
+/**
+ * session_end_by() - end the run as a signal to us does
+ * @s: the session
+ * @sig: the signal that the outcome names
+ *
+ * Context: the event loop's thread.
+ */
+void session_end_by(struct session *s, int sig)
+{
+	s->facts.signal = sig;
+	session_arm(s, s->flush, FLUSH_NS);
+	session_end(s);
+}
+
+static void on_killed(void *ctx)
+{
+	session_end_by(ctx, SIGTERM);
 }
 
 static size_t on_input(void *ctx, const void *data, size_t len)
@@ -203,6 +220,7 @@ static void on_console_room(void *ctx)
 	if (s->cfg->input_fd >= 0) {
 		input_room(&s->input);
 	}
+	control_room(s->control);
 }
 
 static const struct backend_events backend_events = {
@@ -210,6 +228,8 @@ static const struct backend_events backend_events = {
 	.console_room = on_console_room,
 	.mark = session_on_mark,
 	.stopped = on_stopped,
+	.standing = session_on_standing,
+	.killed = on_killed,
 };
 
 /* Setting up and coming to an end. */
@@ -232,10 +252,12 @@ static int add_timers(struct session *s)
 		r = evloop_add_timer(s->loop, on_ending, s, &s->end);
 	}
 	if (r == 0 && cfg->timeout_ns) {
-		r = evloop_arm_timer(s->timeout, session_now_ns() + cfg->timeout_ns, 0);
+		s->timeout_at_ns = session_now_ns() + cfg->timeout_ns;
+		r = evloop_arm_timer(s->timeout, s->timeout_at_ns, 0);
 	}
 	if (r == 0 && cfg->boot_timeout_ns) {
-		r = evloop_arm_timer(s->boot_timeout, session_now_ns() + cfg->boot_timeout_ns, 0);
+		s->boot_timeout_at_ns = session_now_ns() + cfg->boot_timeout_ns;
+		r = evloop_arm_timer(s->boot_timeout, s->boot_timeout_at_ns, 0);
 	}
 	return r;
 }
@@ -314,6 +336,10 @@ static int start(struct session *s, struct err *e)
 	if (r < 0) {
 		return err_errno(e, r, "the event loop");
 	}
+	r = session_control_start(s, e);
+	if (r < 0) {
+		return r;
+	}
 	r = s->backend->ops->start(s->backend, s->loop, &backend_events, s, e);
 	if (r == 0 && cfg->input_fd >= 0) {
 		r = input_init(&s->input, s->loop, cfg->input_fd, on_input, on_quit, s);
@@ -383,6 +409,12 @@ int session_run(const struct session_config *cfg, struct record_boot *record, st
 		s->backend->ops->halt(s->backend);
 	}
 	input_fini(&s->input);
+	/* Its name is free before those who wait for the end hear of it. */
+	if (cfg->name) {
+		control_socket_close(cfg->control);
+	}
+	control_destroy(s->control);
+	s->control = NULL;
 	if (r == 0) {
 		r = conclude(s, ret, e);
 	}

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/backend.h"
+#include "engine/control_path.h"
 #include "engine/outcome.h"
 #include "samples/record.h"
 
@@ -33,6 +34,12 @@ struct session_config {
 	uint64_t boot_timeout_ns; /* until user space; 0: none */
 	unsigned int fail_on;     /* SESSION_FAIL_ON_* */
 	uint64_t exec_ns;         /* monotonic: when the program was started */
+
+	const char *name;               /* for "ringside ctl", or NULL */
+	struct control_socket *control; /* taken for the name; closed at the end */
+	const char *backend_name;       /* what status says of the rest */
+	uint64_t memory_bytes;
+	unsigned int vcpus;
 };
 
 int session_run(const struct session_config *cfg, struct record_boot *record, struct outcome *ret,

@@ -95,6 +95,7 @@ static void user_space_is_up(struct session *s, uint64_t host_ns)
 	s->record->phase_ns[RECORD_USER_MARK] = host_ns - s->cfg->exec_ns;
 	/* Disarming cannot fail where arming worked. */
 	(void)!evloop_arm_timer(s->boot_timeout, 0, 0);
+	s->boot_timeout_at_ns = 0;
 }
 
 /**
@@ -198,6 +199,7 @@ void session_on_console_event(void *ctx, enum console_event event, const char *t
 static void take_console(struct session *s, const void *data, size_t len)
 {
 	output(s, &s->sinks[SINK_CONSOLE], data, len);
+	control_output(s->control, data, len);
 	console_watch_feed(&s->console, data, len);
 	/* The lines of a panic or an oops come one by one: wait for silence, but not for ever. */
 	if (s->panic_ns && !s->ending) {

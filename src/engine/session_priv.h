@@ -6,6 +6,7 @@
 
 #include "base/evloop.h"
 #include "engine/console_watch.h"
+#include "engine/control.h"
 #include "engine/input.h"
 #include "engine/results.h"
 #include "engine/session.h"
@@ -31,6 +32,11 @@ struct session {
 	uint64_t panic_ns;
 	struct outcome_facts facts;
 	bool ending, deaf;
+
+	struct control *control;                    /* NULL: the run has no name */
+	uint64_t timeout_at_ns, boot_timeout_at_ns; /* 0: not armed */
+	uint64_t standing_since_ns, stood_ns; /* since when, 0: it runs; and how long before */
+	bool freeze_asked;
 };
 
 uint64_t session_now_ns(void);
@@ -44,5 +50,10 @@ void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t 
 void session_on_console_event(void *ctx, enum console_event event, const char *text);
 void session_on_output(void *ctx, enum backend_stream stream, const void *data, size_t len);
 void session_on_mark(void *ctx, const struct backend_mark *m);
+
+/* session_control.c */
+int session_control_start(struct session *s, struct err *e) __must_check;
+void session_on_standing(void *ctx, bool on);
+void session_end_by(struct session *s, int sig);
 
 #endif

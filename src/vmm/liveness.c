@@ -121,6 +121,19 @@ static bool spins(struct machine *m, uint64_t events)
 }
 
 /**
+ * machine_liveness_reset() - begin to look anew: the guest was held, or goes on
+ * @m: a started machine
+ *
+ * Context: the owner.
+ */
+void machine_liveness_reset(struct machine *m)
+{
+	m->quiet_progress = MACHINE_NO_VALUE - 1;
+	m->spin_events = MACHINE_NO_VALUE;
+	m->spin_looks = 0;
+}
+
+/**
  * machine_liveness() - whether the guest can still do anything
  * @m: a started machine
  *
@@ -136,8 +149,12 @@ static bool spins(struct machine *m, uint64_t events)
 enum machine_liveness machine_liveness(struct machine *m)
 {
 	uint64_t now = clock_now_ns(&clock_monotonic);
-	struct sight sight = look(m);
+	struct sight sight;
 
+	if (machine_is_held(m)) {
+		return MACHINE_ALIVE;
+	}
+	sight = look(m);
 	if (spins(m, sight.events)) {
 		return MACHINE_SPINS;
 	}

@@ -39,7 +39,7 @@ int vcpu_fetch_state(struct vcpu *v)
 	uint32_t before;
 	int r;
 
-	if (!v->started) {
+	if (!v->started || vcpu_is_parked(v)) {
 		vcpu_copy_state(v);
 		return v->state.error;
 	}

@@ -218,6 +218,7 @@ static void on_event(void *ctx, int fd, uint32_t events)
 
 	(void)!eventfd_read(fd, &count);
 	deliver_marks(m);
+	machine_look_at_holds(m);
 	machine_check_stopped(m);
 }
 

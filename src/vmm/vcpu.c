@@ -24,6 +24,9 @@
  */
 #define RETRY_RUNS_MAX 16
 
+/* KVM lets the guest go on after 1,024 pieces of a string instruction, done or not. */
+#define COMPLETIONS_MAX 2048
+
 static const char *const picked_stats[VCPU_STAT_COUNT] = {
 	[VCPU_STAT_EXITS] = "exits",
 	[VCPU_STAT_IRQS] = "irq_injections",
@@ -52,6 +55,8 @@ int vcpu_init(struct vcpu *v, struct machine *m, unsigned int index, struct err 
 	v->stats = (struct kvm_stats)KVM_STATS_INIT;
 	atomic_init(&v->requests, 0);
 	sem_init(&v->answered, 0, 0);
+	pthread_mutex_init(&v->park_lock, NULL);
+	pthread_cond_init(&v->unpark, NULL);
 	r = kvm_vcpu_init(&v->kvm, &m->dev, &m->vm, index, e);
 	if (r < 0) {
 		return r;
@@ -79,6 +84,8 @@ void vcpu_fini(struct vcpu *v)
 		v->schedstat_fd = -1;
 	}
 	sem_destroy(&v->answered);
+	pthread_cond_destroy(&v->unpark);
+	pthread_mutex_destroy(&v->park_lock);
 }
 
 /**
@@ -106,39 +113,6 @@ static void set_immediate_exit(struct vcpu *v, uint8_t value)
 	__atomic_store_n(&v->kvm.run->immediate_exit, value, __ATOMIC_SEQ_CST);
 }
 
-/*
- * KVM finishes an access that it brought to us only on the next KVM_RUN; registers and, for a
- * read, the value are not what the guest has until then. Documentation/virt/kvm/api.rst, 5.
- */
-static void complete_access(struct vcpu *v)
-{
-	set_immediate_exit(v, 1);
-	(void)!kvm_vcpu_run(&v->kvm);
-	set_immediate_exit(v, 0);
-}
-
-/* True to go on. */
-static bool serve_requests(struct vcpu *v)
-{
-	uint32_t requests = atomic_fetch_and(&v->requests, ~VCPU_STATE);
-
-	/* Completing an access clears the immediate_exit of a request that came meanwhile: look
-	 * again. */
-	while (requests & VCPU_STATE) {
-		complete_access(v);
-		vcpu_copy_state(v);
-		atomic_fetch_add(&v->answers, 1);
-		sem_post(&v->answered);
-		requests = atomic_fetch_and(&v->requests, ~VCPU_STATE);
-	}
-	return !(requests & VCPU_STOP);
-}
-
-static bool retry_error(int error, unsigned int *retries)
-{
-	return (error == -ENOMEM || error == -EFAULT) && ++*retries <= RETRY_RUNS_MAX;
-}
-
 static void account(struct vcpu *v, uint32_t reason, struct exit_counter *row)
 {
 	uint64_t ticks = v->m->time_exits ? __rdtsc() - v->exit_tsc : 0;
@@ -151,6 +125,58 @@ static void account(struct vcpu *v, uint32_t reason, struct exit_counter *row)
 	}
 }
 
+/* The exit that kvm_vcpu_run() came back with. */
+static void take_exit(struct vcpu *v)
+{
+	v->exit_tsc = __rdtsc();
+	exit_counter_add(&v->exits.total, 1, 0);
+	account(v, v->kvm.run->exit_reason, vcpu_dispatch(v));
+}
+
+/*
+ * KVM finishes an access that it brought to us only on the next KVM_RUN; registers and, for a
+ * read, the value are not what the guest has until then. Documentation/virt/kvm/api.rst, 5.
+ */
+static void complete_access(struct vcpu *v)
+{
+	unsigned int more = 0;
+
+	set_immediate_exit(v, 1);
+	/* A string instruction, or a wide access, may come out with its next piece. */
+	while (kvm_vcpu_run(&v->kvm) == 0 && more++ < COMPLETIONS_MAX) {
+		take_exit(v);
+	}
+	set_immediate_exit(v, 0);
+}
+
+/* True to go on. */
+static bool serve_requests(struct vcpu *v)
+{
+	uint32_t requests;
+
+	/* Completing an access clears the immediate_exit of a request that came meanwhile: look
+	 * again. */
+	while ((requests = atomic_fetch_and(&v->requests, ~VCPU_STATE)) != 0) {
+		if (requests & VCPU_STATE) {
+			complete_access(v);
+			vcpu_copy_state(v);
+			atomic_fetch_add(&v->answers, 1);
+			sem_post(&v->answered);
+		} else if (requests & VCPU_STOP) {
+			return false;
+		} else {
+			complete_access(v);
+			vcpu_park(v);
+		}
+	}
+	return true;
+}
+
+static bool retry_error(int error, unsigned int *retries)
+{
+	return (error == -ENOMEM || error == -EFAULT) && ++*retries <= RETRY_RUNS_MAX;
+}
+
 static void run_guest(struct vcpu *v)
 {
 	struct machine *m = v->m;
@@ -160,9 +186,7 @@ static void run_guest(struct vcpu *v)
 		int r = kvm_vcpu_run(&v->kvm);
 
 		if (r == 0) {
-			v->exit_tsc = __rdtsc();
-			exit_counter_add(&v->exits.total, 1, 0);
-			account(v, v->kvm.run->exit_reason, vcpu_dispatch(v));
+			take_exit(v);
 		} else if (r == -EINTR || r == -EAGAIN) {
 			/* Cleared before the requests are looked at: see vcpu_request(). */
 			set_immediate_exit(v, 0);
@@ -260,7 +284,7 @@ int vcpu_start(struct vcpu *v, struct err *e)
 /**
  * vcpu_request() - ask something of a vCPU's thread
  * @v: a started vCPU
- * @request: VCPU_STOP or VCPU_STATE
+ * @request: VCPU_STOP, VCPU_STATE or VCPU_PAUSE
  *
  * The request is stored before immediate_exit, and the thread clears immediate_exit before it looks
  * at the requests: whichever comes first, it does not enter the guest with a request unseen.
@@ -273,6 +297,7 @@ void vcpu_request(struct vcpu *v, uint32_t request)
 	if (!v->started || pthread_equal(v->thread, pthread_self())) {
 		return;
 	}
+	vcpu_unpark(v, 0);
 	set_immediate_exit(v, 1);
 	pthread_kill(v->thread, KICK_SIGNAL);
 }

@@ -141,6 +141,8 @@ struct machine_callbacks {
 	/* The guest ended the machine, and all output was delivered. Comes once, and not at all
 	 * after machine_halt(). */
 	void (*stopped)(void *ctx, const struct machine_result *result);
+	/* All vCPUs are out of the guest by machine_pause() or a debugger, or go on. */
+	void (*standing)(void *ctx, bool on);
 };
 
 /* When the machine got there, monotonic clock; 0: not yet. */
@@ -169,6 +171,9 @@ DEFINE_CLEANUP(struct machine *, machine_destroy)
 int machine_start(struct machine *m, struct evloop *loop, const struct machine_callbacks *events,
 		  void *ctx, struct err *e) __must_check;
 void machine_halt(struct machine *m);
+void machine_pause(struct machine *m, bool on);
+bool machine_stands(struct machine *m);
+bool machine_is_held(const struct machine *m);
 
 enum machine_line machine_console(const struct machine *m);
 size_t machine_input(struct machine *m, enum machine_line line, const void *data, size_t bytes);

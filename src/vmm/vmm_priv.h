@@ -30,6 +30,7 @@
 /* Requests to a vCPU's thread. */
 #define VCPU_STOP  1u /* leave the guest for good */
 #define VCPU_STATE 2u /* copy the registers, and post answered */
+#define VCPU_PAUSE 4u /* wait outside the guest until it is taken back: see pause.c */
 
 enum vcpu_stat { VCPU_STAT_EXITS, VCPU_STAT_IRQS, VCPU_STAT_BLOCKING, VCPU_STAT_COUNT };
 
@@ -57,6 +58,12 @@ struct vcpu {
 	sem_t answered;
 	_Atomic uint32_t answers; /* so many VCPU_STATE requests were served; orders state */
 	struct vcpu_state state;  /* the thread's until it posts answered, then the owner's */
+
+	pthread_mutex_t park_lock; /* of parked, and of taking VCPU_PAUSE back */
+	pthread_cond_t unpark;
+	bool parked;
+	bool debug_held;        /* the owner's: the debugger wants it to stand */
+	_Atomic bool debug_hit; /* it came out for the debugger, who has not looked yet */
 
 	/* The thread's; exits may be read by all. */
 	struct exits exits;
@@ -124,6 +131,8 @@ struct machine {
 
 	/* The owner's. */
 	bool started, halted, stopped_told;
+	bool paused;        /* machine_pause() */
+	bool told_standing; /* what the event said last */
 	uint64_t start_ns, start_tsc;
 	struct evloop *loop;
 	const struct machine_callbacks *events;
@@ -141,6 +150,16 @@ int vcpu_start(struct vcpu *v, struct err *e) __must_check;
 void vcpu_request(struct vcpu *v, uint32_t request);
 void vcpu_join(struct vcpu *v);
 void vcpu_copy_state(struct vcpu *v);
+
+/* pause.c */
+void vcpu_park(struct vcpu *v);
+bool vcpu_is_parked(struct vcpu *v);
+void vcpu_unpark(struct vcpu *v, uint32_t clear);
+void machine_apply_holds(struct machine *m);
+void machine_look_at_holds(struct machine *m);
+
+/* liveness.c */
+void machine_liveness_reset(struct machine *m);
 
 /* dispatch.c */
 struct exit_counter *vcpu_dispatch(struct vcpu *v);

@@ -234,6 +234,9 @@ static int vcpu_ioctl(struct fake_kvm *k, struct fake_vcpu *v, unsigned int inde
 	case KVM_GET_MSRS:
 		((struct kvm_msr_table *)arg)->entries[0].data = 0x1234;
 		return 1;
+	case KVM_KVMCLOCK_CTRL:
+		k->clock_ctrls++;
+		return 0;
 	case KVM_GET_MP_STATE:
 		((struct kvm_mp_state *)arg)->mp_state = v->mp_state;
 		return 0;

@@ -68,6 +68,7 @@ struct fake_kvm {
 	bool irqchip;
 	bool pit;
 	bool pmu_disabled;
+	unsigned int clock_ctrls; /* vCPUs that were told of a pause */
 	unsigned int irq_edges[24];
 	bool irq_level[24];
 	unsigned int ioeventfds, irqfds; /* tied so far */

@@ -16,7 +16,7 @@
 #include "engine/session.h"
 #include "guest/channel.h"
 
-enum action { SAY, FRAME, MARK, STOP, SIGNAL, FLOOD };
+enum action { SAY, FRAME, MARK, STOP, SIGNAL, FLOOD, STAND };
 
 struct step {
 	uint64_t after_ns;
@@ -104,6 +104,9 @@ static void on_step(void *ctx)
 		break;
 	case SIGNAL:
 		raise(s->stream);
+		break;
+	case STAND:
+		fake.events->standing(fake.ctx, s->stream);
 		break;
 	case FLOOD:
 		flood();
@@ -295,6 +298,22 @@ static void a_results_line_may_be_split_over_frames(void **state)
 	assert_int_equal(json_array_size(record.guest), 1);
 }
 
+static void clocks_stand_still_while_the_guest_does(void **state)
+{
+	static const struct step steps[] = {
+		{50 * MS, STAND, true},
+		{400 * MS, STAND, false},
+	};
+	uint64_t before = clock_now_ns(&clock_monotonic), took;
+
+	cfg.timeout_ns = 200 * MS;
+	cfg.boot_timeout_ns = 300 * MS;
+	RUN(steps);
+	took = clock_now_ns(&clock_monotonic) - before;
+	assert_int_equal(outcome.status, OUTCOME_TIMEOUT);
+	assert_in_range(took, 600 * MS, 699 * MS);
+}
+
 static void a_panic_is_told_within_100_ms_of_its_last_line(void **state)
 {
 	static const struct step steps[] = {
@@ -478,6 +497,7 @@ int main(void)
 		TEST(a_commands_output_and_status_are_passed_on),
 		TEST(streams_that_come_apart_need_no_frames),
 		TEST(a_results_line_may_be_split_over_frames),
+		TEST(clocks_stand_still_while_the_guest_does),
 		TEST(a_panic_is_told_within_100_ms_of_its_last_line),
 		TEST(the_line_that_ends_a_panic_is_not_waited_behind),
 		TEST(a_panic_that_never_falls_silent_ends_too),
