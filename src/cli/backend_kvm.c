@@ -400,6 +400,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 		.vsock_cid = cfg->vsock_cid,
 		.channel = cfg->channel,
 		.time_exits = true,
+		.pin = cfg->pin,
 	};
 	struct backend_kvm *k = calloc(1, sizeof(*k));
 	int r = 0;

@@ -25,6 +25,7 @@
 #include "cli/run_guest.h"
 #include "cli/run_kernel.h"
 #include "cli/run_options.h"
+#include "cli/run_pin.h"
 #include "engine/backend_qemu.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
@@ -41,6 +42,7 @@ struct run {
 	struct initramfs *initramfs;
 	struct run_disks disks;
 	struct run_vsock vsock;
+	unsigned int pin[PIN_HOST_CPUS_MAX]; /* with --pin: the processor of each vCPU */
 	int json_fd, console_fd;
 	struct control_socket control;
 	bool close_json; /* it is a file that we opened */
@@ -109,21 +111,41 @@ static int open_outputs(struct run *run, struct err *e)
 	return r;
 }
 
-static void warn_of_overcommit(const struct run_options *o)
+/* Where the vCPUs run, for the record, and whether there are enough processors for them. */
+static int place_vcpus(struct run *run, struct err *e)
 {
-	long host = sysconf(_SC_NPROCESSORS_ONLN);
+	const struct run_options *o = &run->o;
+	_cleanup_free_ struct pin_host *host = malloc(sizeof(*host));
+	json_t *pin = NULL;
+	int r = host ? pin_host_read(host, e) : err_set(e, -ENOMEM, "out of memory");
 
-	if (host > 0 && o->cpus > (uint64_t)host) {
-		log_warn("%llu vCPUs on %ld processor%s: they take turns, and times mean little",
-			 (unsigned long long)o->cpus, host, host == 1 ? "" : "s");
+	if (r == 0 && o->pin) {
+		r = pin_choose(o->pin, (unsigned int)o->cpus, host, run->pin, e);
+		pin = json_array();
 	}
+	if (r < 0) {
+		return r;
+	}
+	for (uint64_t i = 0; pin && i < o->cpus; i++) {
+		json_array_append_new(pin, json_integer(run->pin[i]));
+	}
+	run->record.vcpus = json_pack("{s:I, s:o, s:I, s:b}", "count", (json_int_t)o->cpus, "pin",
+				      pin ? pin : json_null(), "host", (json_int_t)host->count,
+				      "overcommit", (int)(o->cpus > host->count));
+	if (o->cpus > host->count) {
+		log_warn("%llu vCPUs on %zu processor%s: they take turns, and times mean little",
+			 (unsigned long long)o->cpus, host->count, host->count == 1 ? "" : "s");
+	}
+	return 0;
 }
 
 static int prepare(struct run *run, struct err *e)
 {
 	int r = open_outputs(run, e);
 
-	warn_of_overcommit(&run->o);
+	if (r == 0) {
+		r = place_vcpus(run, e);
+	}
 	if (r == 0) {
 		r = cli_find_kernel(run->o.kernel, run->kernel_path, sizeof(run->kernel_path), e);
 	}
@@ -192,6 +214,25 @@ static int check_ring0(struct run *run, struct err *e)
 	return 0;
 }
 
+/* What only our own machine has is an error elsewhere, and not passed over in silence. */
+static int check_needs_kvm(const struct run *run, struct err *e)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} rows[] = {
+		{"pin", run->o.pin != NULL},
+		{"vsock", run->vsock.path != NULL},
+	};
+
+	for (size_t i = 0; run->qemu && i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].given) {
+			return err_set(e, -EINVAL, "--%s needs --backend kvm", rows[i].option);
+		}
+	}
+	return 0;
+}
+
 static int create_backend(struct run *run, const struct backend_config *common, struct err *e)
 {
 	const struct backend_qemu_config cfg = {
@@ -220,15 +261,16 @@ static int make_backend(struct run *run, struct err *e)
 		.rng = run->o.rng,
 		.vsock_path = run->vsock.path,
 		.vsock_cid = run->vsock.cid,
+		.pin = run->o.pin ? run->pin : NULL,
 		.channel = run_options_has_job(&run->o),
 	};
 	int r;
 
 	choose_backend(run);
-	if (run->qemu && run->vsock.path) {
-		return err_set(e, -EINVAL, "--vsock needs --backend kvm");
+	r = check_needs_kvm(run, e);
+	if (r == 0) {
+		r = check_ring0(run, e);
 	}
-	r = check_ring0(run, e);
 	if (r < 0) {
 		return r;
 	}

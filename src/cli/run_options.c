@@ -154,6 +154,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 			 "auto's; pvh, the Xen note of a vmlinux [auto]"},
 		{OPT_U64, "cpus", 'c', &o->cpus, .min = 1, .max = CPUS_MAX, .arg = "N",
 		 .help = "number of vCPUs [1]"},
+		{OPT_STRING, "pin", 0, &o->pin, .arg = "auto|LIST",
+		 .help = "run each vCPU on one processor of this machine and on no other: vCPU 0 "
+			 "on the first of LIST (such as 0,2-3), and so on"},
 		{OPT_STRING, "cpu", 0, &o->cpu, .arg = "[BASE,][-|+]FEATURE,...",
 		 .help = "what CPUID offers: host or x86-64-v1 to -v4, features taken away or "
 			 "demanded, +pmu for performance counters; help lists them [host,-pmu]"},

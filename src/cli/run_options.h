@@ -16,6 +16,7 @@ struct run_options {
 	struct opt_list initrds;
 	struct opt_list append;
 	uint64_t cpus;
+	const char *pin; /* see run_pin.h, or NULL */
 	uint64_t memory_bytes;
 	const char *cpu; /* as written, or NULL */
 	struct x86_cpu_spec cpu_spec;

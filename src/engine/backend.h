@@ -124,7 +124,8 @@ struct backend_config {
 	bool rng;               /* the guest gets an entropy device */
 	const char *vsock_path; /* Unix socket of the guest's socket device; NULL: none */
 	uint32_t vsock_cid;
-	bool channel; /* a job runs: the channel is read */
+	bool channel;            /* a job runs: the channel is read */
+	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
 };
 
 #endif

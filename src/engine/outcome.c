@@ -58,7 +58,7 @@ static bool decide_said(const struct outcome_facts *f, struct outcome *o)
 	if (f->oops_seen && !f->panic_seen) {
 		set(o, OUTCOME_OOPS, OUTCOME_KIND_OOPS, "the guest kernel said: %s",
 		    f->console_text);
-	} else if (f->cpus_seen && f->cpus_seen < f->cpus_asked) {
+	} else if (f->cpus_seen && f->cpus_asked && f->cpus_seen != f->cpus_asked) {
 		set(o, OUTCOME_BOOT, OUTCOME_KIND_BOOT, "the guest brought up %u of %u vCPUs",
 		    f->cpus_seen, f->cpus_asked);
 	} else if (f->exit_seen) {

@@ -128,7 +128,8 @@ void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t 
 	if (s->results.agent_seen && !s->facts.cpus_seen) {
 		user_space_is_up(s, session_now_ns());
 		s->facts.cpus_seen = s->results.cpus;
-		if (s->facts.cpus_seen && s->facts.cpus_seen < s->facts.cpus_asked) {
+		if (s->facts.cpus_seen && s->facts.cpus_asked &&
+		    s->facts.cpus_seen != s->facts.cpus_asked) {
 			session_end(s);
 		}
 	}

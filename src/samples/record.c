@@ -53,6 +53,7 @@ void record_boot_fini(struct record_boot *r)
 	free(r->exits);
 	free(r->windows);
 	free(r->outcome_text);
+	json_decref(r->vcpus);
 	json_decref(r->kvm);
 	json_decref(r->qemu);
 	json_decref(r->kvm_stats);
@@ -174,14 +175,15 @@ static json_t *provenance_to_json(const struct record_boot *r)
 	uint64_t ticks = exec_class_ticks_per_unit(r->exec_class, r->icount_shift);
 
 	return json_pack(
-		"{s:s, s:{s:o, s:s?, s:s?}, s:o, s:{s:o, s:b, s:s?}, s:o, s:o, s:o, s:s, s:s, s:s, s:I}",
+		"{s:s, s:{s:o, s:s?, s:s?}, s:o, s:{s:o, s:b, s:s?}, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I}",
 		"ringside", RINGSIDE_VERSION, "kernel", "path", record_text_to_json(r->kernel_path),
 		"sha256", r->kernel_sha256, "version", r->kernel_version, "append",
 		record_text_to_json(r->append), "cpu", "asked", record_text_to_json(r->cpu_asked),
 		"pmu", (int)r->cpu_pmu, "fingerprint", *r->cpu_print ? r->cpu_print : NULL, "host",
-		record_host_to_json(), "kvm", json_or_null(r->kvm), "qemu", json_or_null(r->qemu),
-		"backend", r->backend, "class", exec_class_name(r->exec_class), "unit",
-		exec_class_unit(r->exec_class), "ticks_per_unit", (json_int_t)ticks);
+		record_host_to_json(), "vcpus", json_or_null(r->vcpus), "kvm", json_or_null(r->kvm),
+		"qemu", json_or_null(r->qemu), "backend", r->backend, "class",
+		exec_class_name(r->exec_class), "unit", exec_class_unit(r->exec_class),
+		"ticks_per_unit", (json_int_t)ticks);
 }
 
 static json_t *phases_to_json(const struct record_boot *r)

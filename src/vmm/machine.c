@@ -275,7 +275,10 @@ static int make_vcpus(struct machine *m, const struct machine_config *cfg,
 		return err_set(e, -ENOMEM, "no memory for %u vCPUs", cfg->cpus);
 	}
 	while (m->vcpu_count < cfg->cpus && r == 0) {
-		r = vcpu_init(&m->vcpus[m->vcpu_count], m, m->vcpu_count, e);
+		struct vcpu *v = &m->vcpus[m->vcpu_count];
+
+		r = vcpu_init(v, m, m->vcpu_count, e);
+		v->host_cpu = cfg->pin ? (int)cfg->pin[m->vcpu_count] : -1;
 		m->vcpu_count++;
 	}
 	for (unsigned int i = 0; i < m->vcpu_count && r == 0; i++) {

@@ -51,6 +51,7 @@ int vcpu_init(struct vcpu *v, struct machine *m, unsigned int index, struct err 
 
 	v->m = m;
 	v->index = index;
+	v->host_cpu = -1;
 	v->schedstat_fd = -1;
 	v->stats = (struct kvm_stats)KVM_STATS_INIT;
 	atomic_init(&v->requests, 0);
@@ -245,6 +246,27 @@ static void on_kick(int signal)
 {
 }
 
+/* The thread is on its processor before its first instruction. */
+static int create_thread(struct vcpu *v)
+{
+	pthread_attr_t attr;
+	cpu_set_t set;
+	int r;
+
+	if (v->host_cpu < 0) {
+		return pthread_create(&v->thread, NULL, thread_main, v);
+	}
+	CPU_ZERO(&set);
+	CPU_SET(v->host_cpu, &set);
+	pthread_attr_init(&attr);
+	r = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+	if (r == 0) {
+		r = pthread_create(&v->thread, &attr, thread_main, v);
+	}
+	pthread_attr_destroy(&attr);
+	return r;
+}
+
 /**
  * vcpu_start() - start the thread
  * @v: an initialised vCPU
@@ -269,11 +291,15 @@ int vcpu_start(struct vcpu *v, struct err *e)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	atomic_fetch_add(&v->m->running, 1);
-	r = pthread_create(&v->thread, NULL, thread_main, v);
+	r = create_thread(v);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r != 0) {
 		atomic_fetch_sub(&v->m->running, 1);
-		return err_errno(e, -r, "cannot start the thread of vCPU %u", v->index);
+		return v->host_cpu < 0
+			       ? err_errno(e, -r, "cannot start the thread of vCPU %u", v->index)
+			       : err_errno(e, -r,
+					   "cannot start the thread of vCPU %u on processor %d",
+					   v->index, v->host_cpu);
 	}
 	v->started = true;
 	snprintf(name, sizeof(name), "vcpu%u", v->index);

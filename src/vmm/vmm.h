@@ -76,6 +76,7 @@ struct machine_config {
 	uint32_t vsock_cid;     /* the guest's address; 0: MACHINE_VSOCK_CID */
 	bool channel; /* virtio ports for the streams of the agent; hvc0 is by the command line */
 	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
+	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
 
 	/* NULL: the real ones. */
 	const struct kvm_ops *ops;

@@ -44,6 +44,7 @@ struct vcpu_state {
 struct vcpu {
 	struct machine *m;
 	unsigned int index;
+	int host_cpu; /* the only one of the host that it runs on; −1: any */
 	struct kvm_vcpu kvm;
 	struct kvm_stats stats; /* closed when KVM has none */
 	struct kvm_stats_pick pick;

@@ -132,7 +132,7 @@ static void without_a_job_an_end_of_the_guests_own_is_no_failure(void **state)
 	assert_int_equal(o.guest_status, 250);
 }
 
-static void a_guest_with_fewer_cpus_than_asked_has_not_booted(void **state)
+static void a_guest_with_another_number_of_cpus_than_asked_has_not_booted(void **state)
 {
 	judge(
 		(struct outcome_facts){
@@ -141,8 +141,18 @@ static void a_guest_with_fewer_cpus_than_asked_has_not_booted(void **state)
 	assert_string_equal(o.text, "the guest brought up 3 of 4 vCPUs");
 	judge(
 		(struct outcome_facts){
+			.job = true, .cpus_asked = 1, .cpus_seen = 2, .exit_seen = true},
+		242, OUTCOME_KIND_BOOT);
+	assert_string_equal(o.text, "the guest brought up 2 of 1 vCPUs");
+	judge(
+		(struct outcome_facts){
 			.job = true, .cpus_asked = 4, .cpus_seen = 4, .exit_seen = true},
 		0, OUTCOME_KIND_EXIT);
+	/* Nobody asked, or nobody said. */
+	judge((struct outcome_facts){.job = true, .cpus_seen = 2, .exit_seen = true}, 0,
+	      OUTCOME_KIND_EXIT);
+	judge((struct outcome_facts){.job = true, .cpus_asked = 2, .exit_seen = true}, 0,
+	      OUTCOME_KIND_EXIT);
 }
 
 static void a_silent_halt_or_a_spin_is_243(void **state)
@@ -196,7 +206,7 @@ int main(void)
 		cmocka_unit_test(an_oops_that_fail_on_names_is_241_whatever_the_command_said),
 		cmocka_unit_test(an_end_without_the_status_that_is_due_is_245),
 		cmocka_unit_test(without_a_job_an_end_of_the_guests_own_is_no_failure),
-		cmocka_unit_test(a_guest_with_fewer_cpus_than_asked_has_not_booted),
+		cmocka_unit_test(a_guest_with_another_number_of_cpus_than_asked_has_not_booted),
 		cmocka_unit_test(a_silent_halt_or_a_spin_is_243),
 		cmocka_unit_test(the_machines_own_errors_are_246_and_248),
 		cmocka_unit_test(our_own_end_by_a_signal_comes_before_all),
