@@ -386,6 +386,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 	struct machine_disk disks[BACKEND_DISKS_MAX];
 	struct machine_config machine = {
 		.kernel_path = cfg->kernel_path,
+		.symbols_path = cfg->symbols_path,
 		.cmdline = cfg->append,
 		.initrd = &piece,
 		.memory_bytes = cfg->memory_bytes,

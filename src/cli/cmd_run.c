@@ -24,6 +24,7 @@
 #include "cli/run_devices.h"
 #include "cli/run_guest.h"
 #include "cli/run_kernel.h"
+#include "cli/run_lacks.h"
 #include "cli/run_options.h"
 #include "cli/run_pin.h"
 #include "engine/backend_qemu.h"
@@ -149,6 +150,9 @@ static int prepare(struct run *run, struct err *e)
 	if (r == 0) {
 		r = cli_find_kernel(run->o.kernel, run->kernel_path, sizeof(run->kernel_path), e);
 	}
+	if (r == 0 && run->o.kernel_debug) {
+		r = run_kernel_check_debug(run->kernel_path, run->o.kernel_debug, e);
+	}
 	if (r == 0) {
 		r = run_disks_parse(&run->o.disks, &run->disks, e);
 	}
@@ -252,6 +256,7 @@ static int make_backend(struct run *run, struct err *e)
 	const char *const *initrds = run->o.initrds.items;
 	struct backend_config common = {
 		.kernel_path = run->kernel_path,
+		.symbols_path = run->o.kernel_debug,
 		.initramfs = run->initramfs,
 		.initrd_path = run->initramfs || !run->o.initrds.count ? NULL : initrds[0],
 		.cpus = (unsigned int)run->o.cpus,
@@ -283,7 +288,8 @@ static int make_backend(struct run *run, struct err *e)
 		return r;
 	}
 	common.append = run->append;
-	common.acpi = run_kernel_acpi(&run->o, run->kernel_path, run->append);
+	run->record.entry = common.pvh ? "pvh" : run->qemu ? "qemu" : "linux64";
+	common.acpi = run->record.acpi = run_kernel_acpi(&run->o, run->kernel_path, run->append);
 	common.cpu_flags = run->cpu_flags;
 	if (run->qemu) {
 		r = x86_cpu_spec_qemu(&run->o.cpu_spec, run->cpu_flags, e);
@@ -300,6 +306,7 @@ static int run_session(struct run *run, struct err *e)
 	const struct session_config cfg = {
 		.backend = run->backend,
 		.kernel_path = run->kernel_path,
+		.symbols_path = run->o.kernel_debug ? run->o.kernel_debug : run->kernel_path,
 		.job = job,
 		.cpus = (unsigned int)run->o.cpus,
 		.console_fd = run->console_fd,
@@ -480,6 +487,8 @@ int cmd_run(int argc, char **argv)
 	}
 	if (r < 0) {
 		judge_failure(&run, &e);
+	} else {
+		run_lacks_tell(&run.o, run.kernel_path, &run.outcome, &run.record);
 	}
 	finish(&run);
 	status = run.outcome.status;

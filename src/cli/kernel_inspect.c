@@ -74,7 +74,7 @@ static void print_options(const struct inspection *in)
 		for (size_t i = 0; i < count; i++) {
 			enum inspect_value v = inspect_value(in->config, o[i].name);
 
-			if ((int)o[i].need != need || v == INSPECT_YES) {
+			if ((int)o[i].need != need || !inspect_lacks(in->config, &o[i])) {
 				continue;
 			}
 			printf("%-8s  %s: CONFIG_%s is %s: %s%s\n",
@@ -127,8 +127,7 @@ static bool has_what_is_needed(const struct inspection *in)
 	const struct inspect_option *o = inspect_options(&count);
 
 	for (size_t i = 0; in->config && i < count; i++) {
-		if (o[i].need == INSPECT_NEEDED &&
-		    inspect_value(in->config, o[i].name) != INSPECT_YES) {
+		if (o[i].need == INSPECT_NEEDED && inspect_lacks(in->config, &o[i])) {
 			return false;
 		}
 	}

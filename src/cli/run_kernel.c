@@ -23,6 +23,61 @@ static bool has_word(const char *cmdline, const char *word)
 	return false;
 }
 
+static int compare_builds(const struct inspection *kernel, const struct inspection *debug,
+			  struct err *e)
+{
+	const char *a = kernel->image.build_id, *b = debug->image.build_id;
+
+	if (*a && *b) {
+		return strcmp(a, b) == 0
+			       ? 0
+			       : err_set(e, -EINVAL, "its build id is %s, the kernel's %s", b, a);
+	}
+	a = kernel->banner;
+	b = debug->banner;
+	if (*a && *b) {
+		return strcmp(a, b) == 0
+			       ? 0
+			       : err_set(e, -EINVAL, "it says \"%s\", the kernel \"%s\"", b, a);
+	}
+	return err_set(e, -EINVAL,
+		       "neither build ids nor versions tell whether it is the kernel's%s%s",
+		       *kernel->unreadable ? ": " : "", kernel->unreadable);
+}
+
+/**
+ * run_kernel_check_debug() - is a vmlinux the one that a kernel was made from?
+ * @kernel_path: the kernel
+ * @debug_path: the vmlinux
+ * @e: set when it is not
+ *
+ * Addresses are as in the vmlinux: a bzImage is told not to move itself (nokaslr).
+ *
+ * Return: 0, -EINVAL when they differ or it is no vmlinux, or what loading one of them gave.
+ */
+int run_kernel_check_debug(const char *kernel_path, const char *debug_path, struct err *e)
+{
+	struct inspection kernel, debug;
+	int r = inspect_open(debug_path, &debug, e);
+
+	if (r < 0) {
+		return err_prefix(e, "--kernel-debug");
+	}
+	if (debug.image.format != LOAD_FORMAT_ELF) {
+		r = err_set(e, -EINVAL, "--kernel-debug %s: this is %s, expected a vmlinux",
+			    debug_path, debug.image.what);
+	} else {
+		r = inspect_open(kernel_path, &kernel, e);
+		if (r == 0) {
+			r = compare_builds(&kernel, &debug, e);
+			inspect_close(&kernel);
+			r = r < 0 ? err_prefix(e, "--kernel-debug %s", debug_path) : 0;
+		}
+	}
+	inspect_close(&debug);
+	return r;
+}
+
 /**
  * run_kernel_entry() - is the kernel started by its PVH note?
  * @o: parsed options

@@ -117,17 +117,6 @@ static int check(struct run_options *o, struct err *e)
 }
 
 /**
- * run_options_has_job() - whether an agent is to run something
- * @o: parsed options
- *
- * Return: false when the guest boots on its own, with its console on stdin and stdout.
- */
-bool run_options_has_job(const struct run_options *o)
-{
-	return o->job || o->rest.command_count > 0;
-}
-
-/**
  * run_options_parse() - read the command line of "ringside run"
  * @o: set; points into @argv
  * @argc: number of words, the command's name first
@@ -142,6 +131,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_GROUP, .help = "The guest"},
 		{OPT_STRING, "kernel", 'k', &o->kernel, .arg = "FILE|NAME",
 		 .help = "vmlinux or bzImage, or an image of the cache [base]"},
+		{OPT_STRING, "kernel-debug", 0, &o->kernel_debug, .arg = "VMLINUX",
+		 .help = "the vmlinux with the kernel's symbols, for the names of addresses [the "
+			 "kernel itself]"},
 		{OPT_LIST, "initrd", 'i', &o->initrds, .arg = "FILE",
 		 .help = "initrd; with a command it comes after ringside's own archive"},
 		{OPT_LIST, "append", 'a', &o->append, .arg = "TEXT",

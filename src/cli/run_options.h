@@ -23,10 +23,11 @@ struct run_options {
 	struct opt_list disks; /* see run_devices.h */
 	const char *vsock;     /* likewise */
 	bool rng;
-	const char *entry;   /* "auto", "linux64", "pvh" */
-	const char *acpi;    /* "auto", "on", "off" */
-	const char *backend; /* "auto", "kvm", "qemu" */
-	uint64_t icount;     /* shift, or RUN_ICOUNT_OFF */
+	const char *kernel_debug; /* or NULL */
+	const char *entry;        /* "auto", "linux64", "pvh" */
+	const char *acpi;         /* "auto", "on", "off" */
+	const char *backend;      /* "auto", "kvm", "qemu" */
+	uint64_t icount;          /* shift, or RUN_ICOUNT_OFF */
 	uint64_t timeout_ns, boot_timeout_ns;
 	const char *fail_on;
 	unsigned int fail_on_mask; /* SESSION_FAIL_ON_* */
@@ -43,6 +44,12 @@ struct run_options {
 };
 
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *e) __must_check;
-bool run_options_has_job(const struct run_options *o);
+
+/* Whether an agent is to run something; else the guest boots on its own, with its console on stdin
+ * and stdout. */
+static inline bool run_options_has_job(const struct run_options *o)
+{
+	return o->job || o->rest.command_count > 0;
+}
 
 #endif

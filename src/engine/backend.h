@@ -111,6 +111,7 @@ struct backend_disk {
 /* What both backends are made from. Pointers stay the caller's and live as long as the backend. */
 struct backend_config {
 	const char *kernel_path;
+	const char *symbols_path;          /* for names of addresses; NULL: the kernel itself */
 	const struct initramfs *initramfs; /* NULL: none */
 	const char *initrd_path;           /* a file instead, or NULL */
 	const char *append;

@@ -138,7 +138,25 @@ static void version_of_banner(struct inspection *in)
 	in->version[n] = '\0';
 }
 
-static void find_pvh(const struct bytes *b, struct inspection *in)
+static void take_pvh(struct inspection *in, const uint8_t *desc, size_t n)
+{
+	if (!in->has_pvh && (n == sizeof(uint32_t) || n == sizeof(uint64_t))) {
+		memcpy(&in->pvh_entry, desc, n);
+		in->has_pvh = true;
+	}
+}
+
+/* A vmlinux has it from load_image_*(); a bzImage has it inside. */
+static void take_build_id(struct inspection *in, const uint8_t *desc, size_t n)
+{
+	char *to = in->image.build_id;
+
+	for (size_t i = 0; !(i == 0 && *to) && i < n && n <= (LOAD_BUILD_ID_MAX - 1) / 2; i++) {
+		snprintf(to + 2 * i, 3, "%02x", desc[i]);
+	}
+}
+
+static void find_notes(const struct bytes *b, struct inspection *in)
 {
 	Elf64_Ehdr eh;
 
@@ -150,26 +168,29 @@ static void find_pvh(const struct bytes *b, struct inspection *in)
 	    eh.e_phentsize != sizeof(Elf64_Phdr) || eh.e_phnum > LOAD_PHDRS_MAX) {
 		return;
 	}
-	for (size_t i = 0; i < eh.e_phnum && !in->has_pvh; i++) {
-		const uint8_t *desc;
+	for (size_t i = 0; i < eh.e_phnum; i++) {
+		const uint8_t *desc, *notes;
 		Elf64_Phdr ph;
-		size_t n;
-		uint64_t entry = 0;
+		size_t n, align;
 
 		if (eh.e_phoff > b->len || (i + 1) * sizeof(ph) > b->len - eh.e_phoff) {
 			return;
 		}
 		memcpy(&ph, b->at + eh.e_phoff + i * sizeof(ph), sizeof(ph));
 		if (ph.p_type != PT_NOTE || ph.p_offset > b->len ||
-		    ph.p_filesz > b->len - ph.p_offset ||
-		    notes_find(b->at + ph.p_offset, ph.p_filesz, ph.p_align == 8 ? 8 : 4, NOTE_XEN,
-			       NOTE_PVH_ENTRY, &desc, &n) < 0 ||
-		    (n != 4 && n != 8)) {
+		    ph.p_filesz > b->len - ph.p_offset) {
 			continue;
 		}
-		memcpy(&entry, desc, n);
-		in->has_pvh = true;
-		in->pvh_entry = entry;
+		notes = b->at + ph.p_offset;
+		align = ph.p_align == 8 ? 8 : 4;
+		if (notes_find(notes, ph.p_filesz, align, NOTE_XEN, NOTE_PVH_ENTRY, &desc, &n) ==
+		    0) {
+			take_pvh(in, desc, n);
+		}
+		if (notes_find(notes, ph.p_filesz, align, ELF_NOTE_GNU, NT_GNU_BUILD_ID, &desc,
+			       &n) == 0) {
+			take_build_id(in, desc, n);
+		}
 	}
 }
 
@@ -247,7 +268,7 @@ static void look_inside(struct inspection *in)
 		in->unpacked_bytes = b.len;
 		find_banner(&b, in);
 		version_of_banner(in);
-		find_pvh(&b, in);
+		find_notes(&b, in);
 		find_config(&b, in);
 	}
 	bytes_fini(&b);

@@ -44,6 +44,7 @@ struct inspect_option {
 	enum inspect_need need;
 	const char *area;    /* what is missing: "console", "disk", ... */
 	const char *without; /* what happens */
+	const char *unless;  /* an option that does as well when it is built in, or NULL */
 };
 
 enum inspect_value {
@@ -65,6 +66,7 @@ int inspect_read(int fd, struct inspection *ret, struct err *e) __must_check;
 void inspect_close(struct inspection *in);
 int inspect_use_config(struct inspection *in, const char *path, struct err *e) __must_check;
 const struct inspect_option *inspect_options(size_t *ret_count);
+bool inspect_lacks(const char *config, const struct inspect_option *option);
 enum inspect_value inspect_value(const char *config, const char *name);
 
 #endif

@@ -19,11 +19,13 @@ static const struct inspect_option options[] = {
 	{"SYSFS", INSPECT_NEEDED, "init", "no /sys, which the agent reads"},
 	{"DEVTMPFS", INSPECT_NEEDED, "init", "/dev is empty: no console, no disks by name"},
 	{"TMPFS", INSPECT_USEFUL, "init", "no tmpfs for /tmp and /run"},
-	{"VIRTIO_MENU", INSPECT_NEEDED, "disk", "no virtio device at all"},
-	{"VIRTIO_MMIO", INSPECT_NEEDED, "disk",
+	{"VIRTIO_MENU", INSPECT_NEEDED, "virtio", "no virtio device at all"},
+	{"VIRTIO_MMIO", INSPECT_NEEDED, "virtio",
 	 "virtio devices are not found: this machine has no PCI"},
-	{"VIRTIO_MMIO_CMDLINE_DEVICES", INSPECT_NEEDED, "disk",
-	 "virtio_mmio.device= on the command line is passed over: no disk, no channel"},
+	{"VIRTIO_MMIO_CMDLINE_DEVICES", INSPECT_NEEDED, "virtio",
+	 "virtio_mmio.device= on the command line is passed over, and there is no ACPI: no disk, no "
+	 "channel",
+	 "ACPI"},
 	{"BLOCK", INSPECT_NEEDED, "disk", "no disks"},
 	{"VIRTIO_BLK", INSPECT_NEEDED, "disk", "--disk is not seen: no vda"},
 	{"EXT4_FS", INSPECT_USEFUL, "disk", "an ext4 image cannot be mounted"},
@@ -33,7 +35,15 @@ static const struct inspect_option options[] = {
 	{"HW_RANDOM_VIRTIO", INSPECT_USEFUL, "entropy", "--rng is not used"},
 	{"SMP", INSPECT_USEFUL, "cpus", "one vCPU, whatever --cpus says"},
 	{"X86_MPPARSE", INSPECT_USEFUL, "cpus",
-	 "the table of vCPUs is not read (there is no ACPI): one comes up"},
+	 "the table of vCPUs is not read, and there is no ACPI: one comes up", "ACPI"},
+	{"NET", INSPECT_USEFUL, "net", "no network at all"},
+	{"INET", INSPECT_USEFUL, "net", "no IPv4"},
+	{"VIRTIO_NET", INSPECT_USEFUL, "net", "--net is not seen"},
+	{"FUSE_FS", INSPECT_USEFUL, "share", "no virtio-fs"},
+	{"VIRTIO_FS", INSPECT_USEFUL, "share", "--share and --root DIR are not seen"},
+	{"OVERLAY_FS", INSPECT_USEFUL, "root", "no writable layer over a root that is only read"},
+	{"VSOCKETS", INSPECT_USEFUL, "vsock", "no vsock addresses"},
+	{"VIRTIO_VSOCKETS", INSPECT_USEFUL, "vsock", "--vsock is not seen"},
 	{"HYPERVISOR_GUEST", INSPECT_USEFUL, "clock", "it does not look for a hypervisor"},
 	{"PARAVIRT", INSPECT_USEFUL, "clock", "none of KVM's help is used"},
 	{"KVM_GUEST", INSPECT_USEFUL, "clock", "no kvmclock: time is calibrated against the PIT"},
@@ -79,4 +89,18 @@ enum inspect_value inspect_value(const char *config, const char *name)
 		return *p == 'm' ? INSPECT_MODULE : *p == 'n' ? INSPECT_NO : INSPECT_YES;
 	}
 	return INSPECT_NO;
+}
+
+/**
+ * inspect_lacks() - is an option not built in, where that matters?
+ * @config: the text, as .config has it
+ * @option: of inspect_options()
+ *
+ * Return: whether it is. A module counts as lacking: something must load it.
+ * Context: any thread.
+ */
+bool inspect_lacks(const char *config, const struct inspect_option *option)
+{
+	return inspect_value(config, option->name) != INSPECT_YES &&
+	       !(option->unless && inspect_value(config, option->unless) == INSPECT_YES);
 }

@@ -173,8 +173,7 @@ bool record_cpu_of_guest(struct record_boot *r)
 static json_t *provenance_to_json(const struct record_boot *r)
 {
 	uint64_t ticks = exec_class_ticks_per_unit(r->exec_class, r->icount_shift);
-
-	return json_pack(
+	json_t *p = json_pack(
 		"{s:s, s:{s:o, s:s?, s:s?}, s:o, s:{s:o, s:b, s:s?}, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I}",
 		"ringside", RINGSIDE_VERSION, "kernel", "path", record_text_to_json(r->kernel_path),
 		"sha256", r->kernel_sha256, "version", r->kernel_version, "append",
@@ -184,6 +183,10 @@ static json_t *provenance_to_json(const struct record_boot *r)
 		"qemu", json_or_null(r->qemu), "backend", r->backend, "class",
 		exec_class_name(r->exec_class), "unit", exec_class_unit(r->exec_class),
 		"ticks_per_unit", (json_int_t)ticks);
+
+	json_object_set_new(p, "start",
+			    json_pack("{s:s?, s:b}", "entry", r->entry, "acpi", (int)r->acpi));
+	return p;
 }
 
 static json_t *phases_to_json(const struct record_boot *r)

@@ -54,6 +54,8 @@ struct record_boot {
 	char *kernel_version; /* the guest's uname, or NULL */
 	char *append;
 	char *cpu_asked;                      /* what was asked of the processor, or NULL */
+	const char *entry;                    /* static: how the kernel was started, or NULL */
+	bool acpi;                            /* ACPI tables told it of its devices */
 	bool cpu_pmu;                         /* with performance counters */
 	char cpu_print[RECORD_CPU_PRINT + 1]; /* fingerprint of CPUID, hex; empty: not known */
 	const char *backend;                  /* static: "kvm" or "qemu" */

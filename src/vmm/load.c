@@ -80,6 +80,20 @@ static void read_ahead(const struct load_image *image)
 	}
 }
 
+/* Without, reports show addresses alone. */
+static void open_symbols(const struct machine_config *cfg, const struct load_image *image,
+			 struct loaded *ret)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (cfg->symbols_path) {
+		fd = open(cfg->symbols_path, O_RDONLY | O_CLOEXEC);
+	}
+	if (symbols_open(fd >= 0 ? fd : image->fd, &ret->symbols) < 0) {
+		ret->symbols = NULL;
+	}
+}
+
 /**
  * load_guest() - make guest memory ready for the first instruction
  * @ram: guest memory, untouched
@@ -109,8 +123,8 @@ int load_guest(const struct ram *ram, const struct machine_config *cfg, struct l
 									: image.entry,
 			       .boot_params = LOAD_BOOT_PARAMS_GPA};
 	r = place(&image, ram, cfg, cmdline, e);
-	if (r == 0 && symbols_open(image.fd, &ret->symbols) < 0) {
-		ret->symbols = NULL; /* reports then show addresses alone */
+	if (r == 0) {
+		open_symbols(cfg, &image, ret);
 	}
 	load_image_close(&image);
 	return r;

@@ -60,8 +60,9 @@ struct machine_disk {
 };
 
 struct machine_config {
-	const char *kernel_path; /* vmlinux, bzImage or a firmware payload */
-	const char *cmdline;     /* NULL: empty */
+	const char *symbols_path; /* a vmlinux for names of addresses; NULL: the kernel itself */
+	const char *kernel_path;  /* vmlinux, bzImage or a firmware payload */
+	const char *cmdline;      /* NULL: empty */
 	const struct machine_piece *initrd;
 	size_t initrd_count; /* 0: no initrd */
 	uint64_t memory_bytes;

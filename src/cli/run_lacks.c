@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See run_lacks.h. Runs on the main thread, when the machine is gone. */
+#include "cli/run_lacks.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "vmm/inspect.h"
+
+/* Did user space, or the agent if there is a job, never get to say so? */
+static bool did_not_come_up(const struct run_options *o, const struct outcome *outcome,
+			    const struct record_boot *record)
+{
+	bool silent = record->phase_ns[RECORD_USER_MARK] == RECORD_NEVER;
+
+	switch (outcome->kind) {
+	case OUTCOME_KIND_BOOT:
+		return true;
+	case OUTCOME_KIND_TIMEOUT:
+	case OUTCOME_KIND_HANG:
+		return silent;
+	case OUTCOME_KIND_NO_STATUS:
+		return silent || (run_options_has_job(o) && json_array_size(record->guest) == 0);
+	default:
+		return false;
+	}
+}
+
+/* Was what an area of options is for asked for? What every boot needs always is. */
+static bool is_asked(const struct run_options *o, const char *area)
+{
+	const struct {
+		const char *area;
+		bool asked;
+	} table[] = {
+		{"boot", true},
+		{"console", true},
+		{"init", run_options_has_job(o) || o->initrds.count > 0},
+		{"virtio", o->disks.count > 0 || o->rng},
+		{"disk", o->disks.count > 0},
+		{"entropy", o->rng},
+		{"cpus", o->cpus > 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		if (strcmp(table[i].area, area) == 0) {
+			return table[i].asked;
+		}
+	}
+	return false;
+}
+
+/* Options that only make things nicer are not why a boot failed, but for those that were asked for.
+ */
+static bool may_be_why(const struct inspect_option *option)
+{
+	static const char *const asked_for[] = {"entropy", "cpus"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(asked_for); i++) {
+		if (strcmp(asked_for[i], option->area) == 0) {
+			return true;
+		}
+	}
+	return option->need == INSPECT_NEEDED;
+}
+
+static void tell_options(const struct run_options *o, const char *config)
+{
+	size_t count, told = 0;
+	const struct inspect_option *options = inspect_options(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct inspect_option *x = &options[i];
+		bool module = inspect_value(config, x->name) == INSPECT_MODULE;
+
+		if (!is_asked(o, x->area) || !may_be_why(x) || !inspect_lacks(config, x)) {
+			continue;
+		}
+		log_warn("kernel: CONFIG_%s is %s (%s): %s", x->name,
+			 module ? "a module, which the initrd must bring along" : "not set",
+			 x->area, x->without);
+		told++;
+	}
+	if (told == 0) {
+		log_warn("kernel: its configuration has all that was asked for");
+	}
+}
+
+/**
+ * run_lacks_tell() - say which options a boot that came to nothing may have failed for
+ * @o: parsed options
+ * @kernel_path: the kernel
+ * @outcome: of the run
+ * @record: of the run
+ *
+ * One line each on stderr; nothing after a boot that came up.
+ */
+void run_lacks_tell(const struct run_options *o, const char *kernel_path,
+		    const struct outcome *outcome, const struct record_boot *record)
+{
+	struct inspection in;
+	struct err e = ERR_INIT;
+
+	if (!did_not_come_up(o, outcome, record) || inspect_open(kernel_path, &in, &e) < 0) {
+		return;
+	}
+	if (in.config) {
+		tell_options(o, in.config);
+	} else {
+		log_warn("kernel: whether it lacks an option cannot be known: no configuration in "
+			 "it (%s)",
+			 in.no_config);
+	}
+	inspect_close(&in);
+}
