@@ -2,10 +2,12 @@
 /*
  * calltime: layout of the per-call counters in guest RAM.
  *
- * One physically contiguous region: a header page, then one 4 KiB block for each (bank, cpu,
- * probe). The guest kernel writes (its build copies this very file to
- * include/linux/calltime_abi.h), the host reads guest memory while the guest runs or after it died;
- * nobody takes a lock. All fields are little-endian and naturally aligned; ticks are TSC ticks.
+ * The region is a header page, and for each CPU a physically contiguous area of its own, whose
+ * place stands in the header: one 4 KiB block for each (bank, probe). So the largest piece that a
+ * guest must find grows with the probes, and not with the CPUs. The guest kernel writes (its build
+ * copies this very file to include/linux/calltime_abi.h), the host reads guest memory while the
+ * guest runs or after it died; nobody takes a lock. All fields are little-endian and naturally
+ * aligned; ticks are TSC ticks.
  *
  * Writer, on the block of its own CPU with interrupts off: seq + 1 (odd), write barrier, update,
  * write barrier, seq + 1 (even). Reader: read seq, copy, read seq again; the copy is good when both
@@ -22,11 +24,11 @@
 #endif
 
 #define CALLTIME_MAGIC      0x4d49544c4c414343ULL /* "CCALLTIM" */
-#define CALLTIME_VERSION    1U
+#define CALLTIME_VERSION    2U
 #define CALLTIME_PAGE_BYTES 4096U
 
 /* The host's limits on what a header may claim; the guest kernel stays within them. */
-#define CALLTIME_MAX_CPUS   1024U
+#define CALLTIME_MAX_CPUS   128U
 #define CALLTIME_MAX_PROBES 64U
 #define CALLTIME_MAX_BANKS  64U
 
@@ -57,12 +59,12 @@ struct calltime_probe_info {
 struct calltime_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t header_bytes; /* offset of block 0 */
+	uint32_t header_bytes;
 	uint32_t block_bytes;
 	uint32_t cpus;
 	uint32_t probes;
 	uint32_t banks;
-	uint64_t region_bytes; /* header and all blocks */
+	uint64_t region_bytes; /* header and all areas */
 	uint64_t region_gpa;   /* guest-physical address of this header */
 	uint32_t tsc_khz;      /* what the guest takes its TSC frequency for; 0: unknown */
 	uint32_t hist_buckets;
@@ -70,11 +72,13 @@ struct calltime_header {
 	uint32_t probe_info_offset; /* from the start of the region */
 	uint32_t probe_info_bytes;  /* size of one entry */
 	uint32_t bank;              /* the bank that samples go to now */
-	uint8_t reserved[48];
+	uint32_t area_gpa_offset;   /* from the start of the header */
+	uint8_t reserved[44];
 	struct calltime_probe_info probe[CALLTIME_MAX_PROBES];
+	uint64_t area_gpa[CALLTIME_MAX_CPUS]; /* guest-physical address of each CPU's area */
 };
 
-/* Block of (bank, cpu, probe) number (bank * cpus + cpu) * probes + probe. */
+/* Block of (bank, probe) in its CPU's area: number bank * probes + probe. */
 struct calltime_block {
 	uint32_t seq;
 	uint32_t flags; /* none defined: 0 */
@@ -96,6 +100,7 @@ _Static_assert(__builtin_offsetof(struct calltime_header, region_bytes) == 32, "
 _Static_assert(__builtin_offsetof(struct calltime_header, tsc_khz) == 48, "offset is ABI");
 _Static_assert(__builtin_offsetof(struct calltime_header, bank) == 68, "offset is ABI");
 _Static_assert(__builtin_offsetof(struct calltime_header, probe) == 120, "offset is ABI");
+_Static_assert(__builtin_offsetof(struct calltime_header, area_gpa) == 2680, "offset is ABI");
 _Static_assert(sizeof(struct calltime_header) <= CALLTIME_PAGE_BYTES, "the header is one page");
 _Static_assert(__builtin_offsetof(struct calltime_block, count) == 8, "offset is ABI");
 _Static_assert(__builtin_offsetof(struct calltime_block, bank) == 40, "offset is ABI");

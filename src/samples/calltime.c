@@ -18,7 +18,7 @@
 
 struct calltime {
 	struct calltime_header header;
-	struct calltime_block **blocks; /* NULL: nothing was counted */
+	struct calltime_block **blocks; /* of (cpu, bank, probe); NULL: nothing was counted */
 	bool *torn;
 };
 
@@ -27,7 +27,13 @@ static size_t block_number(const struct calltime *c, uint32_t bank, uint32_t cpu
 	const struct calltime_header *h = &c->header;
 
 	assert(bank < h->banks && cpu < h->cpus && probe < h->probes);
-	return ((size_t)bank * h->cpus + cpu) * h->probes + probe;
+	return ((size_t)cpu * h->banks + bank) * h->probes + probe;
+}
+
+/* Bytes of one CPU's area: no product of checked numbers wraps. */
+static uint64_t area_bytes(const struct calltime_header *h)
+{
+	return (uint64_t)h->banks * h->probes * sizeof(struct calltime_block);
 }
 
 /* A header field that must have one value. */
@@ -83,7 +89,7 @@ static int check_probes(const struct calltime_header *h, struct err *e)
 	return 0;
 }
 
-/* The fields of version 1 that a newer guest may not change without changing the version. */
+/* The fields of a version that a newer guest may not change without changing the version. */
 static int check_layout(const struct calltime_header *h, struct err *e)
 {
 	const struct {
@@ -98,6 +104,7 @@ static int check_layout(const struct calltime_header *h, struct err *e)
 		{"probe_info_offset", h->probe_info_offset,
 		 offsetof(struct calltime_header, probe)},
 		{"probe_info_bytes", h->probe_info_bytes, sizeof(struct calltime_probe_info)},
+		{"area_gpa_offset", h->area_gpa_offset, offsetof(struct calltime_header, area_gpa)},
 	};
 	int r = 0;
 
@@ -112,10 +119,24 @@ static int check_layout(const struct calltime_header *h, struct err *e)
 	return r;
 }
 
+static int check_areas(const struct calltime_header *h, struct err *e)
+{
+	for (uint32_t cpu = 0; cpu < h->cpus; cpu++) {
+		uint64_t gpa = h->area_gpa[cpu];
+
+		if (gpa % CALLTIME_PAGE_BYTES != 0 || gpa > UINT64_MAX - area_bytes(h)) {
+			return err_set(e, -EBADMSG,
+				       "calltime header: the area of cpu %u is at 0x%llx: not on a "
+				       "page boundary, or past the address space",
+				       cpu, (unsigned long long)gpa);
+		}
+	}
+	return 0;
+}
+
 static int check_header(const struct calltime_header *h, uint64_t gpa, uint64_t bytes,
 			struct err *e)
 {
-	uint64_t blocks;
 	int r;
 
 	r = check_layout(h, e);
@@ -131,15 +152,16 @@ static int check_header(const struct calltime_header *h, uint64_t gpa, uint64_t 
 	if (r < 0) {
 		return r;
 	}
-	/* At most 2^22: no product here wraps. */
-	blocks = (uint64_t)h->banks * h->cpus * h->probes;
 	r = check_is(e, "region_gpa", h->region_gpa, gpa);
 	if (r == 0) {
 		r = check_is(e, "region_bytes", h->region_bytes,
-			     CALLTIME_PAGE_BYTES + blocks * sizeof(struct calltime_block));
+			     CALLTIME_PAGE_BYTES + h->cpus * area_bytes(h));
 	}
 	if (r == 0) {
 		r = check_is(e, "region_bytes", h->region_bytes, bytes);
+	}
+	if (r == 0) {
+		r = check_areas(h, e);
 	}
 	return r < 0 ? r : check_probes(h, e);
 }
@@ -230,8 +252,8 @@ static int load_block(struct calltime *c, calltime_read_fn read, void *ctx, uint
 		      uint32_t cpu, uint32_t probe, struct err *e)
 {
 	size_t n = block_number(c, bank, cpu, probe);
-	uint64_t gpa =
-		c->header.region_gpa + CALLTIME_PAGE_BYTES + n * sizeof(struct calltime_block);
+	uint64_t gpa = c->header.area_gpa[cpu] +
+		       ((uint64_t)bank * c->header.probes + probe) * sizeof(struct calltime_block);
 	struct calltime_block b;
 	int r;
 
@@ -266,8 +288,8 @@ static int load_blocks(struct calltime *c, calltime_read_fn read, void *ctx, str
 	if (!c->blocks || !c->torn) {
 		return err_errno(e, -ENOMEM, "calltime");
 	}
-	for (uint32_t bank = 0; bank < h->banks; bank++) {
-		for (uint32_t cpu = 0; cpu < h->cpus; cpu++) {
+	for (uint32_t cpu = 0; cpu < h->cpus; cpu++) {
+		for (uint32_t bank = 0; bank < h->banks; bank++) {
 			for (uint32_t probe = 0; probe < h->probes && r == 0; probe++) {
 				r = load_block(c, read, ctx, bank, cpu, probe, e);
 			}

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
-/* What the host is willing to read: 16 CPUs, 8 banks and 64 probes fit twice. */
+/* What the host is willing to read: 16 CPUs, 8 banks and 64 probes take half of it. */
 #define CALLTIME_MAX_REGION_BYTES (UINT64_C(64) << 20)
 #define CALLTIME_MAX_PAIRS        16U
 /* Copies of a block that is being written, before the last one is taken and marked torn. */

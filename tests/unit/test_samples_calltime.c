@@ -13,14 +13,17 @@
 #define PROBES 2U
 #define BLOCKS (BANKS * CPUS * PROBES)
 #define BYTES  (CALLTIME_PAGE_BYTES * (1 + BLOCKS))
+/* The areas of the CPUs, apart from the header and from each other, and not in their order. */
+#define AREA_BYTES    (UINT64_C(4096) * BANKS * PROBES)
+#define AREA_GPA(cpu) (UINT64_C(0x1000000) * (CPUS - (cpu)))
 
-/* A guest's memory: one region, and what goes wrong with it while it is read. */
+/* A guest's memory: a header and the areas, and what goes wrong with it while it is read. */
 struct guest {
 	union {
 		struct calltime_header header;
 		uint8_t page[CALLTIME_PAGE_BYTES];
 	};
-	struct calltime_block block[BLOCKS];
+	struct calltime_block block[BLOCKS]; /* the areas, one after the other */
 	unsigned int reads;
 	unsigned int fail_at;    /* the read that fails, from 1; 0: none */
 	unsigned int busy_reads; /* so many reads of block 1's seq find it changed */
@@ -29,7 +32,7 @@ struct guest {
 static struct calltime_block *guest_block(struct guest *g, uint32_t bank, uint32_t cpu,
 					  uint32_t probe)
 {
-	return &g->block[(bank * CPUS + cpu) * PROBES + probe];
+	return &g->block[(cpu * BANKS + bank) * PROBES + probe];
 }
 
 /* What the guest kernel does with a sample. */
@@ -48,27 +51,39 @@ static void guest_record(struct guest *g, uint32_t bank, uint32_t cpu, uint32_t 
 	b->count++;
 }
 
+/* Where the guest has @len bytes at @gpa, or NULL. */
+static const uint8_t *guest_at(struct guest *g, uint64_t gpa, size_t len)
+{
+	if (gpa >= GPA && gpa - GPA <= sizeof(g->page) - len) {
+		return g->page + (gpa - GPA);
+	}
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		if (gpa >= AREA_GPA(cpu) && gpa - AREA_GPA(cpu) <= AREA_BYTES - len) {
+			return (uint8_t *)guest_block(g, 0, cpu, 0) + (gpa - AREA_GPA(cpu));
+		}
+	}
+	return NULL;
+}
+
 static int guest_read(void *ctx, uint64_t gpa, void *buf, size_t len)
 {
 	struct guest *g = ctx;
-	uint64_t offset = gpa - GPA;
+	const uint8_t *at;
 
 	g->reads++;
 	if (g->reads == g->fail_at) {
 		return -EFAULT;
 	}
 	assert_true(len <= CALLTIME_PAGE_BYTES);
-	if (gpa < GPA || offset > BYTES || len > BYTES - offset) {
+	at = guest_at(g, gpa, len);
+	if (!at) {
 		return -ERANGE;
 	}
-	if (g->busy_reads > 0 && len == sizeof(uint32_t) && offset == 2 * CALLTIME_PAGE_BYTES) {
+	if (g->busy_reads > 0 && len == sizeof(uint32_t) && at == (uint8_t *)&g->block[1].seq) {
 		g->busy_reads--;
 		g->block[1].seq++;
 	}
-	memcpy(buf,
-	       offset < CALLTIME_PAGE_BYTES ? g->page + offset
-					    : (uint8_t *)g->block + (offset - CALLTIME_PAGE_BYTES),
-	       len);
+	memcpy(buf, at, len);
 	return 0;
 }
 
@@ -92,13 +107,15 @@ static int setup(void **state)
 		.ring_entries = CALLTIME_RING_ENTRIES,
 		.probe_info_offset = offsetof(struct calltime_header, probe),
 		.probe_info_bytes = sizeof(struct calltime_probe_info),
+		.area_gpa_offset = offsetof(struct calltime_header, area_gpa),
 		.probe = {{.name = "calltime.empty", .pairs = 1},
 			  {.name = "switch_to.fsgs", .pairs = 2}},
+		.area_gpa = {AREA_GPA(0), AREA_GPA(1)},
 	};
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		g->block[i].probe = i % PROBES;
-		g->block[i].cpu = i / PROBES % CPUS;
-		g->block[i].bank = i / PROBES / CPUS;
+		g->block[i].bank = i / PROBES % BANKS;
+		g->block[i].cpu = i / PROBES / BANKS;
 	}
 	*state = g;
 	return 0;
@@ -353,16 +370,18 @@ static void each_wrong_header_field_is_named(void **state)
 		uint32_t value;
 		const char *text;
 	} rows[] = {
-		{&g->header.version, 2, "version is 2, expected 1"},
+		{&g->header.version, 1, "version is 1, expected 2"},
+		{&g->header.version, 3, "version is 3, expected 2"},
 		{&g->header.header_bytes, 8192, "header_bytes is 8192, expected 4096"},
 		{&g->header.block_bytes, 0, "block_bytes is 0, expected 4096"},
 		{&g->header.hist_buckets, 895, "hist_buckets is 895, expected 896"},
 		{&g->header.ring_entries, 113, "ring_entries is 113, expected 112"},
 		{&g->header.probe_info_offset, 0, "probe_info_offset is 0, expected 120"},
 		{&g->header.probe_info_bytes, 39, "probe_info_bytes is 39, expected 40"},
-		{&g->header.cpus, 0, "cpus is 0, expected 1 to 1024"},
-		{&g->header.cpus, CALLTIME_MAX_CPUS + 1, "cpus is 1025, expected 1 to 1024"},
-		{&g->header.cpus, CALLTIME_MAX_CPUS, "region_bytes is 135168, expected 67112960"},
+		{&g->header.area_gpa_offset, 0, "area_gpa_offset is 0, expected 2680"},
+		{&g->header.cpus, 0, "cpus is 0, expected 1 to 128"},
+		{&g->header.cpus, CALLTIME_MAX_CPUS + 1, "cpus is 129, expected 1 to 128"},
+		{&g->header.cpus, CALLTIME_MAX_CPUS, "region_bytes is 135168, expected 8392704"},
 		{&g->header.cpus, 1, "region_bytes is 135168, expected 69632"},
 		{&g->header.probes, 0, "probes is 0, expected 1 to 64"},
 		{&g->header.probes, CALLTIME_MAX_PROBES + 1, "probes is 65, expected 1 to 64"},
@@ -388,6 +407,30 @@ static void each_wrong_header_field_is_named(void **state)
 	refused(g, GPA, BYTES, -EBADMSG, "the name of probe 0");
 	g->header.probe[0].name[0] = '\0';
 	refused(g, GPA, BYTES, -EBADMSG, "the name of probe 0");
+}
+
+static void an_area_that_cannot_be_is_refused_and_one_outside_memory_cannot_be_read(void **state)
+{
+	struct guest *g = *state;
+
+	g->header.area_gpa[1] = AREA_GPA(1) + 8;
+	refused(g, GPA, BYTES, -EBADMSG, "the area of cpu 1 is at 0x1000008: not on a page");
+	/* The last page of the address space is there, the area's end is not. */
+	g->header.area_gpa[1] = UINT64_MAX - 4095;
+	refused(g, GPA, BYTES, -EBADMSG, "past the address space");
+	assert_int_equal(g->reads, 2);
+	g->header.area_gpa[1] = UINT64_C(0x7f000000);
+	refused(g, GPA, BYTES, -ERANGE, "reading the calltime block at 0x7f000000");
+	/* An area that is another CPU's is found out by the blocks' own coordinates. */
+	g->header.area_gpa[1] = AREA_GPA(0);
+	refused(g, GPA, BYTES, -EBADMSG, "bank 0, cpu 1, probe 0 says that it is 0, 0, 0");
+}
+
+static void the_areas_of_sixteen_cpus_and_all_probes_are_within_what_the_host_reads(void **state)
+{
+	assert_true(CALLTIME_PAGE_BYTES + UINT64_C(16) * CALLTIME_BANKS * CALLTIME_MAX_PROBES *
+						  sizeof(struct calltime_block) <=
+		    CALLTIME_MAX_REGION_BYTES);
 }
 
 static void random_bytes_are_refused(void **state)
@@ -434,6 +477,8 @@ int main(void)
 		TEST(a_block_in_the_wrong_place_is_refused),
 		TEST(places_that_cannot_be_are_refused_before_any_read),
 		TEST(each_wrong_header_field_is_named),
+		TEST(an_area_that_cannot_be_is_refused_and_one_outside_memory_cannot_be_read),
+		TEST(the_areas_of_sixteen_cpus_and_all_probes_are_within_what_the_host_reads),
 		TEST(random_bytes_are_refused),
 		TEST(each_read_that_fails_ends_the_loading_with_its_error),
 	};
