@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/run_stats.h"
 #include "vmm/vmm.h"
 
 #define LIVENESS_PERIOD_NS (NS_PER_SEC / 4)
@@ -20,6 +21,8 @@
 struct backend_kvm {
 	struct backend base;
 	struct machine *machine;
+	const char *stats_path; /* NULL: no statistics are asked for */
+	int stats_fd;
 	struct evloop_source *liveness;
 	const struct backend_events *events;
 	void *ctx;
@@ -285,7 +288,9 @@ static int kvm_collect(struct backend *b, struct record_boot *r, uint64_t exec_n
 	if (collect_windows(m, r) < 0 || !r->kvm) {
 		return err_set(e, -ENOMEM, "the record: out of memory");
 	}
-	return 0;
+	return to_kvm(b)->stats_path
+		       ? run_stats_write(to_kvm(b)->stats_path, to_kvm(b)->stats_fd, m, e)
+		       : 0;
 }
 
 /* The machine's threads are stopped and continued with the rest of the process. */
@@ -299,6 +304,9 @@ static void kvm_destroy(struct backend *b)
 
 	evloop_remove(k->liveness);
 	machine_destroy(k->machine);
+	if (k->stats_fd >= 0) {
+		close(k->stats_fd);
+	}
 	free(k);
 }
 
@@ -402,6 +410,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 		.channel = cfg->channel,
 		.time_exits = true,
 		.pin = cfg->pin,
+		.exit_stats = cfg->stats_path != NULL,
 	};
 	struct backend_kvm *k = calloc(1, sizeof(*k));
 	int r = 0;
@@ -410,12 +419,17 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	k->base.ops = &kvm_backend_ops;
+	k->stats_path = cfg->stats_path;
+	k->stats_fd = -1;
+	if (cfg->stats_path) {
+		r = run_stats_open(cfg->stats_path, &k->stats_fd, e);
+	}
 	for (size_t i = 0; i < cfg->disk_count; i++) {
 		disks[i] = (struct machine_disk){.path = cfg->disks[i].path,
 						 .read_only = cfg->disks[i].read_only,
 						 .direct = cfg->disks[i].direct};
 	}
-	if (cfg->initramfs || cfg->initrd_path) {
+	if (r == 0 && (cfg->initramfs || cfg->initrd_path)) {
 		r = open_initrd(cfg, &piece, e);
 		machine.initrd_count = 1;
 	}
@@ -426,7 +440,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 		close(piece.fd);
 	}
 	if (r < 0) {
-		free(k);
+		kvm_destroy(&k->base);
 		return r;
 	}
 	warn_of_tails(cfg, k->machine);

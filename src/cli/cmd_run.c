@@ -226,6 +226,7 @@ static int check_needs_kvm(const struct run *run, struct err *e)
 		bool given;
 	} rows[] = {
 		{"pin", run->o.pin != NULL},
+		{"stats", run->o.stats != NULL},
 		{"vsock", run->vsock.path != NULL},
 	};
 
@@ -268,6 +269,7 @@ static int make_backend(struct run *run, struct err *e)
 		.vsock_cid = run->vsock.cid,
 		.pin = run->o.pin ? run->pin : NULL,
 		.channel = run_options_has_job(&run->o),
+		.stats_path = run->o.stats,
 	};
 	int r;
 

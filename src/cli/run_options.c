@@ -194,6 +194,10 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "write the command's true exit status there, or the kind of failure"},
 		{OPT_STRING, "name", 0, &o->name, .arg = "NAME",
 		 .help = "let 'ringside ctl NAME' pause, stop and look at this run [none]"},
+		{OPT_STRING, "stats", 0, &o->stats, .arg = "FILE",
+		 .help = "write there, as JSON, how often and how long exits to user space kept each "
+			 "vCPU, what its thread waited for, and KVM's statistics; -: a table on "
+			 "stderr"},
 		{OPT_GROUP, .help = "For programs"},
 		{OPT_STRING, "job", 0, &o->job, .arg = "FILE",
 		 .help = "what the guest's agent does, as JSON"},

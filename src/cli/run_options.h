@@ -34,6 +34,7 @@ struct run_options {
 	const char *json;
 	const char *status_file;
 	const char *console;
+	const char *stats; /* FILE, "-" for a table, or NULL */
 	const char *job;
 	const char *name; /* for "ringside ctl", or NULL */
 	bool force;       /* start although this machine's KVM is unfit */

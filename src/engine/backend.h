@@ -127,6 +127,7 @@ struct backend_config {
 	uint32_t vsock_cid;
 	bool channel;            /* a job runs: the channel is read */
 	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
+	const char *stats_path;  /* where the machine's statistics go; NULL: nowhere */
 };
 
 #endif

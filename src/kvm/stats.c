@@ -46,6 +46,9 @@ static int read_descriptors(struct kvm_stats *s, const struct kvm_stats_header *
 		memcpy(stat->name, block + i * stride + sizeof(desc), name_bytes);
 		stat->offset = desc.offset;
 		stat->items = desc.size;
+		stat->flags = desc.flags;
+		stat->exponent = desc.exponent;
+		stat->bucket_size = desc.bucket_size;
 		if (desc.offset + desc.size * 8 > s->data_bytes) {
 			s->data_bytes = desc.offset + desc.size * 8;
 		}
@@ -206,6 +209,31 @@ int kvm_stats_each(const struct kvm_stats *s, kvm_stats_fn fn, void *ctx)
 			sum += value;
 		}
 		fn(ctx, s->stats[i].name, sum);
+	}
+	return 0;
+}
+
+/**
+ * kvm_stats_items_each() - read all statistics, every bucket of them
+ * @s: open statistics
+ * @fn: called once for each, with as many values as it has items
+ * @ctx: its first argument
+ *
+ * Return: 0 or −errno.
+ * Context: any thread; allocates nothing.
+ */
+int kvm_stats_items_each(const struct kvm_stats *s, kvm_stats_items_fn fn, void *ctx)
+{
+	uint64_t values[KVM_STATS_DATA_MAX / 8];
+	char buf[KVM_STATS_DATA_MAX];
+	int r = read_exact(s, buf, s->data_bytes, s->data_offset);
+
+	if (r < 0) {
+		return r;
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		memcpy(values, buf + s->stats[i].offset, (size_t)s->stats[i].items * 8);
+		fn(ctx, &s->stats[i], values);
 	}
 	return 0;
 }

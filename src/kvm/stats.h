@@ -23,6 +23,9 @@ struct kvm_stat {
 	char name[KVM_STATS_NAME_MAX];
 	uint32_t offset; /* into the values */
 	uint32_t items;  /* above 1: a histogram */
+	uint32_t flags;  /* KVM_STATS_TYPE_*, _UNIT_*, _BASE_* of linux/kvm.h */
+	int16_t exponent;
+	uint32_t bucket_size; /* of a linear histogram */
 };
 
 struct kvm_stats {
@@ -47,6 +50,7 @@ struct kvm_stats_pick {
 };
 
 typedef void (*kvm_stats_fn)(void *ctx, const char *name, uint64_t value);
+typedef void (*kvm_stats_items_fn)(void *ctx, const struct kvm_stat *stat, const uint64_t *items);
 
 int kvm_stats_init(struct kvm_stats *s, const struct kvm_ops *ops, int owner_fd) __must_check;
 void kvm_stats_fini(struct kvm_stats *s);
@@ -54,6 +58,7 @@ void kvm_stats_pick(const struct kvm_stats *s, const char *const *names, size_t 
 		    struct kvm_stats_pick *ret);
 int kvm_stats_sample(const struct kvm_stats *s, const struct kvm_stats_pick *p,
 		     uint64_t *ret_values) __must_check;
+int kvm_stats_items_each(const struct kvm_stats *s, kvm_stats_items_fn fn, void *ctx) __must_check;
 int kvm_stats_each(const struct kvm_stats *s, kvm_stats_fn fn, void *ctx) __must_check;
 
 #endif

@@ -326,7 +326,8 @@ static struct machine *machine_new(const struct machine_config *cfg)
 	m->dev = (struct kvm_dev)KVM_DEV_INIT;
 	m->vm = (struct kvm_vm)KVM_VM_INIT;
 	m->vm_stats = (struct kvm_stats)KVM_STATS_INIT;
-	m->time_exits = cfg->time_exits;
+	m->time_exits = cfg->time_exits || cfg->exit_stats;
+	m->exit_stats = cfg->exit_stats;
 	m->event_fd = -1;
 	sem_init(&m->all_left, 0, 0);
 	pthread_mutex_init(&m->start_lock, NULL);

@@ -63,6 +63,16 @@ static void read_counters(const struct vcpu *v, struct machine_window *w)
 	w->nivcsw = thread.nivcsw;
 }
 
+/* Under window_busy, or where the mark of user space is taken: the last of them is right. */
+static void set_phase(struct machine *m)
+{
+	enum machine_phase phase = m->window_open                    ? MACHINE_PHASE_BATCH
+				   : atomic_load(&m->user_mark_seen) ? MACHINE_PHASE_JOB
+								     : MACHINE_PHASE_BOOT;
+
+	atomic_store_explicit(&m->phase, phase, memory_order_relaxed);
+}
+
 static void close_window(struct machine *m, const struct vcpu *v, uint64_t guest_tsc)
 {
 	const struct machine_window *from = &m->window_start;
@@ -102,6 +112,7 @@ static void window_mark(struct machine *m, const struct vcpu *v, bool open, uint
 	} else if (m->window_open) {
 		close_window(m, v, guest_tsc);
 	}
+	set_phase(m);
 	atomic_flag_clear(&m->window_busy);
 }
 
@@ -129,6 +140,7 @@ void machine_take_mark(struct machine *m, uint8_t code)
 {
 	const struct vcpu *v = &m->vcpus[machine_current_vcpu(m)];
 	uint64_t guest_tsc = v->exit_tsc + v->tsc_offset;
+	struct machine_mark mark;
 
 	if (code == MARK_WINDOW_OPEN || code == MARK_WINDOW_CLOSE) {
 		window_mark(m, v, code == MARK_WINDOW_OPEN, guest_tsc);
@@ -138,11 +150,16 @@ void machine_take_mark(struct machine *m, uint8_t code)
 	if (code == MARK_USER_START && atomic_exchange(&m->user_mark_seen, true)) {
 		return;
 	}
-	keep_mark(m, &(struct machine_mark){
-			     .code = code,
-			     .vcpu = v->index,
-			     .host_ns = clock_now_ns(&clock_monotonic),
-			     .guest_tsc = guest_tsc,
-			     .exits = machine_exit_count(m),
-		     });
+	mark = (struct machine_mark){
+		.code = code,
+		.vcpu = v->index,
+		.host_ns = clock_now_ns(&clock_monotonic),
+		.guest_tsc = guest_tsc,
+		.exits = machine_exit_count(m),
+	};
+	if (code == MARK_USER_START) {
+		m->user_mark_ns = mark.host_ns;
+		set_phase(m);
+	}
+	keep_mark(m, &mark);
 }

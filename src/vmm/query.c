@@ -211,8 +211,15 @@ const struct machine_window *machine_windows(const struct machine *m, size_t *re
 	return m->windows;
 }
 
-/* Nanoseconds of host ticks, by how fast they went since the start. */
-static uint64_t ticks_ns(const struct machine *m, uint64_t ticks)
+/**
+ * machine_ticks_ns() - nanoseconds of host ticks, by how fast they went since the start
+ * @m: a machine
+ * @ticks: a span
+ *
+ * Return: the span, ns.
+ * Context: any thread.
+ */
+uint64_t machine_ticks_ns(const struct machine *m, uint64_t ticks)
 {
 	uint64_t ns = clock_now_ns(&clock_monotonic) - m->start_ns;
 	uint64_t passed = __rdtsc() - m->start_tsc;
@@ -244,7 +251,7 @@ static void exits_of_vcpu(const struct vcpu *v, machine_exit_fn fn, void *ctx)
 		}
 		snprintf(detail, sizeof(detail), "%s 0x%llx", exits_access_name(access),
 			 (unsigned long long)atomic_load(&row->address));
-		fn(ctx, kvm_exit_name(reason), detail, count, ticks_ns(m, ticks));
+		fn(ctx, kvm_exit_name(reason), detail, count, machine_ticks_ns(m, ticks));
 		left_count[reason] -= count;
 		left_ticks[reason] -= ticks;
 	}
@@ -252,7 +259,7 @@ static void exits_of_vcpu(const struct vcpu *v, machine_exit_fn fn, void *ctx)
 		if (left_count[i] > 0) {
 			fn(ctx, kvm_exit_name(i),
 			   i == KVM_EXIT_IO || i == KVM_EXIT_MMIO ? "others" : "", left_count[i],
-			   ticks_ns(m, left_ticks[i]));
+			   machine_ticks_ns(m, left_ticks[i]));
 		}
 	}
 }
@@ -289,7 +296,7 @@ void machine_exits_total(const struct machine *m, uint64_t *ret_count, uint64_t 
 		ticks += exit_counter_ticks(&m->vcpus[i].exits.total);
 	}
 	*ret_count = machine_exit_count(m);
-	*ret_ns = ticks_ns(m, ticks);
+	*ret_ns = machine_ticks_ns(m, ticks);
 }
 
 /**

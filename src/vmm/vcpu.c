@@ -67,6 +67,9 @@ int vcpu_init(struct vcpu *v, struct machine *m, unsigned int index, struct err 
 		return err_errno(e, r, "cannot read the statistics of vCPU %u", index);
 	}
 	kvm_stats_pick(&v->stats, picked_stats, VCPU_STAT_COUNT, &v->pick);
+	if (m->exit_stats && exit_stats_create(&v->stats_by_phase) < 0) {
+		return err_set(e, -ENOMEM, "no memory for the statistics of vCPU %u", index);
+	}
 	return 0;
 }
 
@@ -78,6 +81,7 @@ int vcpu_init(struct vcpu *v, struct machine *m, unsigned int index, struct err 
  */
 void vcpu_fini(struct vcpu *v)
 {
+	exit_stats_destroy(v->stats_by_phase);
 	kvm_stats_fini(&v->stats);
 	kvm_vcpu_fini(&v->kvm);
 	if (v->schedstat_fd >= 0) {
@@ -114,7 +118,7 @@ static void set_immediate_exit(struct vcpu *v, uint8_t value)
 	__atomic_store_n(&v->kvm.run->immediate_exit, value, __ATOMIC_SEQ_CST);
 }
 
-static void account(struct vcpu *v, uint32_t reason, struct exit_counter *row)
+static inline uint64_t account(struct vcpu *v, uint32_t reason, struct exit_counter *row)
 {
 	uint64_t ticks = v->m->time_exits ? __rdtsc() - v->exit_tsc : 0;
 
@@ -124,14 +128,45 @@ static void account(struct vcpu *v, uint32_t reason, struct exit_counter *row)
 	if (row) {
 		exit_counter_add(row, 1, ticks);
 	}
+	return ticks;
+}
+
+static void read_thread(struct vcpu *v, enum machine_phase next)
+{
+	struct thread_counters now;
+
+	thread_counters_read(v->m->ops, v->schedstat_fd, &now);
+	exit_stats_thread(v->stats_by_phase, next, &now);
+}
+
+/* The marks of a batch count for the phase around it. */
+static void keep_stats(struct vcpu *v, enum machine_phase before, uint32_t reason,
+		       const struct exit_counter *row, uint64_t ticks)
+{
+	enum machine_phase after = machine_phase(v->m);
+	enum machine_phase phase = before == MACHINE_PHASE_BATCH ? after : before;
+
+	exit_cell_add(exit_stats_cell(v->stats_by_phase, phase, &v->exits, reason, row), ticks);
+	if (after != v->stats_by_phase->phase) {
+		read_thread(v, after);
+	}
 }
 
 /* The exit that kvm_vcpu_run() came back with. */
-static void take_exit(struct vcpu *v)
+static inline __attribute__((always_inline)) void take_exit(struct vcpu *v, const bool measured)
 {
+	enum machine_phase before = measured ? machine_phase(v->m) : MACHINE_PHASE_BOOT;
+	uint32_t reason = v->kvm.run->exit_reason;
+	struct exit_counter *row;
+	uint64_t ticks;
+
 	v->exit_tsc = __rdtsc();
 	exit_counter_add(&v->exits.total, 1, 0);
-	account(v, v->kvm.run->exit_reason, vcpu_dispatch(v));
+	row = vcpu_dispatch(v);
+	ticks = account(v, reason, row);
+	if (measured) {
+		keep_stats(v, before, reason, row, ticks);
+	}
 }
 
 /*
@@ -145,7 +180,7 @@ static void complete_access(struct vcpu *v)
 	set_immediate_exit(v, 1);
 	/* A string instruction, or a wide access, may come out with its next piece. */
 	while (kvm_vcpu_run(&v->kvm) == 0 && more++ < COMPLETIONS_MAX) {
-		take_exit(v);
+		take_exit(v, v->stats_by_phase != NULL);
 	}
 	set_immediate_exit(v, 0);
 }
@@ -178,7 +213,8 @@ static bool retry_error(int error, unsigned int *retries)
 	return (error == -ENOMEM || error == -EFAULT) && ++*retries <= RETRY_RUNS_MAX;
 }
 
-static void run_guest(struct vcpu *v)
+/* Compiled twice: a machine that measures nothing runs a loop that asks for nothing. */
+static inline __attribute__((always_inline)) void run_loop(struct vcpu *v, const bool measured)
 {
 	struct machine *m = v->m;
 	unsigned int retries = 0;
@@ -187,7 +223,7 @@ static void run_guest(struct vcpu *v)
 		int r = kvm_vcpu_run(&v->kvm);
 
 		if (r == 0) {
-			take_exit(v);
+			take_exit(v, measured);
 		} else if (r == -EINTR || r == -EAGAIN) {
 			/* Cleared before the requests are looked at: see vcpu_request(). */
 			set_immediate_exit(v, 0);
@@ -200,6 +236,18 @@ static void run_guest(struct vcpu *v)
 		}
 	}
 	complete_access(v);
+}
+
+static void run_guest(struct vcpu *v)
+{
+	run_loop(v, false);
+}
+
+static void run_guest_measured(struct vcpu *v)
+{
+	read_thread(v, MACHINE_PHASE_BOOT);
+	run_loop(v, true);
+	read_thread(v, machine_phase(v->m));
 }
 
 /* The second number is how long this thread was ready to run and did not. */
@@ -232,7 +280,11 @@ static void *thread_main(void *arg)
 	if (v->index == 0) {
 		m->times.first_run_ns = clock_now_ns(&clock_monotonic);
 	}
-	run_guest(v);
+	if (v->stats_by_phase) {
+		run_guest_measured(v);
+	} else {
+		run_guest(v);
+	}
 	if (atomic_fetch_sub(&m->running, 1) == 1) {
 		m->times.ended_ns = clock_now_ns(&clock_monotonic);
 		sem_post(&m->all_left);

@@ -78,6 +78,7 @@ struct machine_config {
 	bool channel; /* virtio ports for the streams of the agent; hvc0 is by the command line */
 	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
 	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
+	bool exit_stats;         /* and keep it by place and phase: machine_exit_stats_each() */
 
 	/* NULL: the real ones. */
 	const struct kvm_ops *ops;
@@ -114,6 +115,15 @@ struct machine_window {
 	uint64_t irqs;                /* injected, or MACHINE_NO_VALUE */
 	uint64_t steal_ns;            /* the vCPU's thread waited for a CPU, or MACHINE_NO_VALUE */
 	uint64_t nivcsw;              /* and was preempted */
+};
+
+/* Where a run is; each exit to user space counts for the one that it came in. */
+enum machine_phase {
+	MACHINE_PHASE_BOOT,  /* until the mark of user space */
+	MACHINE_PHASE_JOB,   /* from there on, but for batches */
+	MACHINE_PHASE_BATCH, /* between the marks of a window, which count for the phase around it
+			      */
+	MACHINE_PHASES,
 };
 
 enum machine_end {
@@ -162,7 +172,41 @@ enum machine_liveness {
 
 typedef void (*machine_exit_fn)(void *ctx, const char *reason, const char *detail, uint64_t count,
 				uint64_t ns);
+/* One of KVM's statistics, as Documentation/virt/kvm/api.rst, 4.133 has it. */
+struct machine_kvm_stat {
+	const char *name;
+	const char *type; /* "cumulative", "instant", "peak", "linear histogram", "log histogram" */
+	const char *unit; /* "none", "bytes", "seconds", "cycles", "boolean" */
+	unsigned int base; /* 10 or 2: a value counts for value * base^exponent units */
+	int exponent;
+	uint32_t bucket_size; /* of a linear histogram */
+	const uint64_t *values;
+	uint32_t count; /* above 1: buckets */
+};
+typedef void (*machine_kvm_stat_fn)(void *ctx, const struct machine_kvm_stat *s);
 typedef void (*machine_value_fn)(void *ctx, const char *name, uint64_t value);
+
+/* Exits of a vCPU at one place in one phase. */
+struct machine_exit_stat {
+	unsigned int vcpu;
+	enum machine_phase phase;
+	const char *reason; /* KVM's word for it */
+	const char *access; /* "in", "out", "read", "write"; NULL: by reason alone */
+	uint64_t address;   /* port or guest-physical address */
+	const char *device; /* who has that, or NULL */
+	uint64_t count;
+	uint64_t total_ns, min_ns, max_ns;
+	uint64_t median_ns, p99_ns; /* too low by at most 1/32 */
+	const uint32_t *hist;       /* CALLTIME_HIST_BUCKETS counts, by host ticks */
+};
+
+/* What the host did to the thread of a vCPU in one phase, each MACHINE_NO_VALUE when not known. */
+struct machine_thread_stat {
+	uint64_t steal_ns; /* it was ready to run, and waited for a CPU */
+	uint64_t nivcsw;   /* it was preempted */
+};
+
+typedef void (*machine_exit_stat_fn)(void *ctx, const struct machine_exit_stat *s);
 
 uint64_t machine_cpu_print(const struct machine *m);
 int machine_build(const struct machine_config *cfg, struct machine **ret,
@@ -198,6 +242,17 @@ void machine_exits_total(const struct machine *m, uint64_t *ret_count, uint64_t 
 uint32_t machine_disk_tail(const struct machine *m, unsigned int disk);
 uint64_t machine_unclaimed(const struct machine *m);
 int machine_stats_each(const struct machine *m, machine_value_fn fn, void *ctx) __must_check;
+
+/* stats.c: of a machine with exit_stats, after its end */
+const char *machine_phase_name(enum machine_phase phase);
+uint64_t machine_phase_ns(const struct machine *m, enum machine_phase phase);
+uint64_t machine_tsc_khz(const struct machine *m);
+void machine_exit_stats_each(const struct machine *m, machine_exit_stat_fn fn, void *ctx);
+void machine_thread_stat(const struct machine *m, unsigned int vcpu, enum machine_phase phase,
+			 struct machine_thread_stat *ret);
+int machine_kvm_stats_each(const struct machine *m, int vcpu, machine_kvm_stat_fn fn,
+			   void *ctx) __must_check;
+
 int machine_kvm_api(const struct machine *m);
 void machine_kvm_caps_each(const struct machine *m, machine_value_fn fn, void *ctx);
 const char *machine_end_name(enum machine_end end);

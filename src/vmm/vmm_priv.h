@@ -22,6 +22,7 @@
 #include "kvm/kvm.h"
 #include "kvm/stats.h"
 #include "loader/symbols.h"
+#include "vmm/exit_stats.h"
 #include "vmm/exits.h"
 #include "vmm/ram.h"
 #include "vmm/virtio.h"
@@ -68,7 +69,8 @@ struct vcpu {
 
 	/* The thread's; exits may be read by all. */
 	struct exits exits;
-	uint64_t exit_tsc; /* the host's, when the guest was left last */
+	struct exit_stats *stats_by_phase; /* NULL: not asked for */
+	uint64_t exit_tsc;                 /* the host's, when the guest was left last */
 };
 
 struct serial_line {
@@ -91,7 +93,9 @@ struct machine {
 	struct ram ram;
 	struct symbols *symbols; /* of the kernel, or NULL */
 	struct kvm_stats vm_stats;
-	bool time_exits;
+	bool time_exits, exit_stats;
+	_Atomic uint32_t phase; /* enum machine_phase; vCPU threads write it at marks */
+	uint64_t user_mark_ns;  /* when the phase of the boot ended, or 0 */
 
 	struct bus pio, mmio;
 	struct i8042 i8042;
@@ -164,6 +168,15 @@ void machine_liveness_reset(struct machine *m);
 
 /* dispatch.c */
 struct exit_counter *vcpu_dispatch(struct vcpu *v);
+
+/* Which phase the machine is in. */
+static inline enum machine_phase machine_phase(const struct machine *m)
+{
+	return (enum machine_phase)atomic_load_explicit(&m->phase, memory_order_relaxed);
+}
+
+/* query.c */
+uint64_t machine_ticks_ns(const struct machine *m, uint64_t ticks);
 
 /* marks.c */
 void machine_take_mark(struct machine *m, uint8_t code);
