@@ -380,6 +380,7 @@ static void warn_of_tails(const struct backend_config *cfg, const struct machine
 /**
  * backend_kvm_create() - build a machine of our own, with the guest in its memory
  * @cfg: what is to run; only needed during the call
+ * @memory: what guest memory is made of
  * @cpu: what its processors are to offer; only needed during the call
  * @ret: set on success; end it with backend_destroy()
  * @e: set on failure; about KVM itself it starts with one of doctor's check ids, "kvm-..."
@@ -387,8 +388,8 @@ static void warn_of_tails(const struct backend_config *cfg, const struct machine
  * Return: 0, or what machine_build() or reading the initrd gave: a negative errno.
  * Context: the thread that will run the event loop.
  */
-int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_spec *cpu,
-		       struct backend **ret, struct err *e)
+int backend_kvm_create(const struct backend_config *cfg, const struct machine_memory *memory,
+		       const struct x86_cpu_spec *cpu, struct backend **ret, struct err *e)
 {
 	struct machine_piece piece = {.fd = -1};
 	struct machine_disk disks[BACKEND_DISKS_MAX];
@@ -398,6 +399,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_sp
 		.cmdline = cfg->append,
 		.initrd = &piece,
 		.memory_bytes = cfg->memory_bytes,
+		.memory = *memory,
 		.cpus = cfg->cpus,
 		.cpu = cpu,
 		.entry = cfg->pvh ? MACHINE_ENTRY_PVH : MACHINE_ENTRY_RING_0,

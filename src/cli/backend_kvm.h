@@ -5,8 +5,10 @@
 
 #include "engine/backend.h"
 #include "vmm/cpu.h"
+#include "vmm/vmm.h"
 
-int backend_kvm_create(const struct backend_config *cfg, const struct x86_cpu_spec *cpu,
-		       struct backend **ret, struct err *e) __must_check;
+int backend_kvm_create(const struct backend_config *cfg, const struct machine_memory *memory,
+		       const struct x86_cpu_spec *cpu, struct backend **ret,
+		       struct err *e) __must_check;
 
 #endif

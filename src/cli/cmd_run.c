@@ -25,6 +25,7 @@
 #include "cli/run_guest.h"
 #include "cli/run_kernel.h"
 #include "cli/run_lacks.h"
+#include "cli/run_memory.h"
 #include "cli/run_options.h"
 #include "cli/run_pin.h"
 #include "engine/backend_qemu.h"
@@ -130,6 +131,7 @@ static int place_vcpus(struct run *run, struct err *e)
 	for (uint64_t i = 0; pin && i < o->cpus; i++) {
 		json_array_append_new(pin, json_integer(run->pin[i]));
 	}
+	run->record.memory = run_memory_to_json(o->memory_bytes, &o->memory);
 	run->record.vcpus = json_pack("{s:I, s:o, s:I, s:b}", "count", (json_int_t)o->cpus, "pin",
 				      pin ? pin : json_null(), "host", (json_int_t)host->count,
 				      "overcommit", (int)(o->cpus > host->count));
@@ -225,9 +227,9 @@ static int check_needs_kvm(const struct run *run, struct err *e)
 		const char *option;
 		bool given;
 	} rows[] = {
-		{"pin", run->o.pin != NULL},
-		{"stats", run->o.stats != NULL},
-		{"vsock", run->vsock.path != NULL},
+		{"pin", run->o.pin != NULL},          {"stats", run->o.stats != NULL},
+		{"vsock", run->vsock.path != NULL},   {"pages", run->o.pages != NULL},
+		{"prefault", run->o.memory.prefault}, {"lock-memory", run->o.memory.lock},
 	};
 
 	for (size_t i = 0; run->qemu && i < ARRAY_SIZE(rows); i++) {
@@ -249,7 +251,8 @@ static int create_backend(struct run *run, const struct backend_config *common, 
 	};
 
 	return run->qemu ? backend_qemu_create(&cfg, &run->backend, e)
-			 : backend_kvm_create(common, &run->o.cpu_spec, &run->backend, e);
+			 : backend_kvm_create(common, &run->o.memory, &run->o.cpu_spec,
+					      &run->backend, e);
 }
 
 static int make_backend(struct run *run, struct err *e)

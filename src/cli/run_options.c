@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/run_memory.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
 #include "samples/class.h"
@@ -76,6 +77,9 @@ static int check(struct run_options *o, struct err *e)
 
 	if (r == 0) {
 		r = x86_cpu_spec_parse(o->cpu, &o->cpu_spec, e);
+	}
+	if (r == 0) {
+		r = run_pages_parse(o->pages, &o->memory, e);
 	}
 	if (r < 0) {
 		return r;
@@ -154,6 +158,13 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 			 "demanded, +pmu for performance counters; help lists them [host,-pmu]"},
 		{OPT_BYTES, "memory", 'm', &o->memory_bytes, .min = 1, .arg = "SIZE",
 		 .help = "guest memory, in MiB without a unit [512M, with --lab 2G]"},
+		{OPT_STRING, "pages", 0, &o->pages, .arg = "KIND",
+		 .help = "pages that guest memory is made of: auto, normal, thp (transparent huge "
+			 "pages), hugetlb[=2M|1G] (reserved huge pages) [auto]"},
+		{OPT_FLAG, "prefault", 0, &o->memory.prefault,
+		 .help = "have all of guest memory there before the guest starts"},
+		{OPT_FLAG, "lock-memory", 0, &o->memory.lock,
+		 .help = "keep guest memory from being swapped out"},
 		{OPT_LIST, "disk", 'd', &o->disks, .arg = "FILE[,ro][,direct]",
 		 .help = "a raw image or block device as virtio disk: vda, vdb, ...; ro: for "
 			 "reading only, direct: past this machine's page cache"},

@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "vmm/cpu.h"
+#include "vmm/vmm.h"
 
 #define RUN_ICOUNT_OFF UINT64_MAX
 
@@ -18,6 +19,8 @@ struct run_options {
 	uint64_t cpus;
 	const char *pin; /* see run_pin.h, or NULL */
 	uint64_t memory_bytes;
+	const char *pages; /* as written, or NULL */
+	struct machine_memory memory;
 	const char *cpu; /* as written, or NULL */
 	struct x86_cpu_spec cpu_spec;
 	struct opt_list disks; /* see run_devices.h */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/memfd.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -52,9 +53,14 @@ static int64_t real_pread(void *ctx, int fd, void *buf, size_t bytes, uint64_t o
 	return n < 0 ? -errno : n;
 }
 
-static int real_memfd(void *ctx, const char *name, uint64_t bytes)
+static int real_memfd(void *ctx, const char *name, uint64_t bytes, uint64_t huge_page_bytes)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC);
+	/* memfd_create(2): the base-2 logarithm of the size stands in the flags. */
+	unsigned int huge = huge_page_bytes
+				    ? MFD_HUGETLB | (unsigned int)__builtin_ctzll(huge_page_bytes)
+							    << MFD_HUGE_SHIFT
+				    : 0;
+	int fd = memfd_create(name, MFD_CLOEXEC | huge);
 	int r;
 
 	if (fd < 0) {

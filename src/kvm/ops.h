@@ -20,8 +20,8 @@ struct kvm_ops {
 	int (*munmap)(void *ctx, void *at, size_t bytes);
 	/* Bytes read, 0 at the end. */
 	int64_t (*pread)(void *ctx, int fd, void *buf, size_t bytes, uint64_t offset);
-	/* A named memory file of @bytes, sparse. */
-	int (*memfd)(void *ctx, const char *name, uint64_t bytes);
+	/* A named memory file of @bytes, sparse; in pages of hugetlbfs of that size, or 0. */
+	int (*memfd)(void *ctx, const char *name, uint64_t bytes, uint64_t huge_page_bytes);
 	int (*eventfd)(void *ctx);
 	void *ctx;
 };

@@ -54,6 +54,7 @@ void record_boot_fini(struct record_boot *r)
 	free(r->windows);
 	free(r->outcome_text);
 	json_decref(r->vcpus);
+	json_decref(r->memory);
 	json_decref(r->kvm);
 	json_decref(r->qemu);
 	json_decref(r->kvm_stats);
@@ -184,6 +185,7 @@ static json_t *provenance_to_json(const struct record_boot *r)
 		exec_class_name(r->exec_class), "unit", exec_class_unit(r->exec_class),
 		"ticks_per_unit", (json_int_t)ticks);
 
+	json_object_set_new(p, "memory", json_or_null(r->memory));
 	json_object_set_new(p, "start",
 			    json_pack("{s:s?, s:b}", "entry", r->entry, "acpi", (int)r->acpi));
 	return p;

@@ -61,9 +61,10 @@ struct record_boot {
 	const char *backend;                  /* static: "kvm" or "qemu" */
 	enum exec_class exec_class;
 	unsigned int icount_shift;
-	json_t *vcpus; /* {"count":2,"pin":[0,1],"host":2,"overcommit":false}, or NULL */
-	json_t *kvm;   /* {"api":12,"caps":{...}}, or NULL */
-	json_t *qemu;  /* {"version":...,"argv":[...]}, or NULL */
+	json_t *vcpus;  /* {"count":2,"pin":[0,1],"host":2,"overcommit":false}, or NULL */
+	json_t *memory; /* {"bytes":536870912,"pages":"auto",...}, or NULL */
+	json_t *kvm;    /* {"api":12,"caps":{...}}, or NULL */
+	json_t *qemu;   /* {"version":...,"argv":[...]}, or NULL */
 
 	uint64_t phase_ns[RECORD_PHASE_COUNT];     /* since exec; RECORD_NEVER: not seen */
 	uint64_t user_mark_ticks, user_mark_exits; /* at the user mark; RECORD_NEVER: not known */

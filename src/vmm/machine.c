@@ -365,7 +365,7 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 		r = kvm_vm_disable_pmu(&m->vm, &m->dev, e);
 	}
 	if (r == 0) {
-		r = ram_init(&m->ram, m->ops, cfg->memory_bytes, e);
+		r = ram_init(&m->ram, m->ops, cfg->memory_bytes, &cfg->memory, e);
 	}
 	/* Slots before chips: KVM waits for milliseconds to add one once buses of its own exist. */
 	if (r == 0) {
@@ -377,6 +377,9 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 	if (r == 0) {
 		r = load_guest(&m->ram, cfg, &guest, e);
 		m->symbols = guest.symbols;
+	}
+	if (r == 0) {
+		r = ram_settle(&m->ram, &cfg->memory, e);
 	}
 	m->times.loaded_ns = clock_now_ns(&clock_monotonic);
 	if (r == 0) {

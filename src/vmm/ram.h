@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "hw/gmem.h"
 #include "kvm/kvm.h"
+#include "vmm/vmm.h"
 
 struct ram_slot {
 	int fd;
@@ -27,8 +28,14 @@ struct ram {
 	unsigned int count;
 };
 
-int ram_init(struct ram *r, const struct kvm_ops *ops, uint64_t bytes, struct err *e) __must_check;
+int ram_init(struct ram *r, const struct kvm_ops *ops, uint64_t bytes,
+	     const struct machine_memory *how, struct err *e) __must_check;
+int ram_settle(const struct ram *r, const struct machine_memory *how, struct err *e) __must_check;
 void ram_fini(struct ram *r);
+
+/* ram_host.c */
+int ram_host_check(uint64_t bytes, const struct machine_memory *how, struct err *e) __must_check;
+
 int ram_add_to_vm(const struct ram *r, struct kvm_vm *vm, struct err *e) __must_check;
 
 #endif

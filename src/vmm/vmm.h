@@ -59,6 +59,21 @@ struct machine_disk {
 	bool direct; /* past the host's page cache */
 };
 
+/* What guest memory is made of. */
+enum machine_pages {
+	MACHINE_PAGES_AUTO, /* huge pages where the host gives them without being asked for more */
+	MACHINE_PAGES_NORMAL,  /* of 4 KiB */
+	MACHINE_PAGES_THP,     /* transparent huge pages; an error where the host gives none */
+	MACHINE_PAGES_HUGETLB, /* of hugetlbfs, reserved; an error where there are too few */
+};
+
+struct machine_memory {
+	enum machine_pages pages;
+	uint64_t huge_page_bytes; /* of hugetlb: a power of two */
+	bool prefault;            /* every page is there before the guest starts */
+	bool lock;                /* and none is swapped out */
+};
+
 struct machine_config {
 	const char *symbols_path; /* a vmlinux for names of addresses; NULL: the kernel itself */
 	const char *kernel_path;  /* vmlinux, bzImage or a firmware payload */
@@ -66,6 +81,7 @@ struct machine_config {
 	const struct machine_piece *initrd;
 	size_t initrd_count; /* 0: no initrd */
 	uint64_t memory_bytes;
+	struct machine_memory memory;
 	unsigned int cpus;
 	const struct x86_cpu_spec *cpu; /* what they offer; NULL: what KVM does, no counters */
 	enum machine_entry entry;

@@ -396,13 +396,13 @@ static int keep_real(struct fake_kvm *k, int fd)
 	return fd;
 }
 
-static int fake_memfd(void *ctx, const char *name, uint64_t bytes)
+static int fake_memfd(void *ctx, const char *name, uint64_t bytes, uint64_t huge_page_bytes)
 {
 	struct fake_kvm *k = ctx;
 	int r;
 
 	pthread_mutex_lock(&k->lock);
-	r = fails(k, 3) ? -k->fail_errno : kvm_ops_real.memfd(NULL, name, bytes);
+	r = fails(k, 3) ? -k->fail_errno : kvm_ops_real.memfd(NULL, name, bytes, huge_page_bytes);
 	r = r < 0 ? r : keep_real(k, r);
 	pthread_mutex_unlock(&k->lock);
 	return r;
