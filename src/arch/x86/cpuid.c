@@ -9,10 +9,15 @@
 #define LEAF_TOPOLOGY       0xb
 #define LEAF_XSTATE         0xd
 #define LEAF_TOPOLOGY_V2    0x1f
+#define LEAF_AMD_FEATURES   0x80000001
 #define LEAF_AMD_SIZES      0x80000008
 #define LEAF_AMD_CACHE      0x8000001d
 #define LEAF_AMD_TOPOLOGY   0x8000001e
+#define LEAF_AMD_LEVELS     0x80000026
 #define TOPOLOGY_LEVELS     3
+#define EBX_AMD             0x68747541u /* "Auth", of AuthenticAMD */
+#define EBX_HYGON           0x6f677948u /* "Hygo", of HygonGenuine */
+#define ECX_CMP_LEGACY      (1u << 1)
 #define ECX_X2APIC          (1u << 21)
 #define ECX_TSC_DEADLINE    (1u << 24)
 #define ECX_HYPERVISOR      (1u << 31)
@@ -64,7 +69,27 @@ static void set_cache(struct kvm_cpuid_entry2 *e, const struct x86_cpu *cpu)
 	}
 }
 
-static void set_leaf(struct kvm_cpuid_entry2 *e, const struct x86_cpu *cpu)
+/* AMD's parts say by a bit that their logical processors are cores; on Intel's it means another
+ * thing. */
+static void set_amd_features(struct kvm_cpuid_entry2 *e, const struct x86_cpu *cpu, bool amd)
+{
+	if (amd) {
+		e->ecx &= ~ECX_CMP_LEGACY;
+		e->ecx |= cpu->cpus > 1 ? ECX_CMP_LEGACY : 0;
+	}
+}
+
+static bool is_amd(const struct kvm_cpuid_table *t)
+{
+	for (uint32_t i = 0; i < t->head.nent; i++) {
+		if (t->entries[i].function == 0) {
+			return t->entries[i].ebx == EBX_AMD || t->entries[i].ebx == EBX_HYGON;
+		}
+	}
+	return false;
+}
+
+static void set_leaf(struct kvm_cpuid_entry2 *e, const struct x86_cpu *cpu, bool amd)
 {
 	switch (e->function) {
 	case LEAF_FEATURES:
@@ -75,6 +100,9 @@ static void set_leaf(struct kvm_cpuid_entry2 *e, const struct x86_cpu *cpu)
 		if (e->eax & 0x1f) {
 			set_cache(e, cpu);
 		}
+		break;
+	case LEAF_AMD_FEATURES:
+		set_amd_features(e, cpu, amd);
 		break;
 	case LEAF_AMD_SIZES:
 		e->ecx = set_field(e->ecx, 0, 8, cpu->cpus - 1);
@@ -120,13 +148,14 @@ static struct kvm_cpuid_entry2 topology_level(uint32_t leaf, uint32_t level,
  *
  * The hypervisor's leaves (0x40000000 and up) stay, so the guest finds KVM's clock and knows that
  * port 0x80 need not be written for delays. KVM answers the topology leaves with zeros or with the
- * host's own; they are replaced.
+ * host's own; they are replaced, and AMD's newest, which says nothing more, is left out.
  *
  * Return: 0, −EINVAL without a CPU, −E2BIG when the table has no room for the topology.
  * Context: any thread.
  */
 int x86_cpuid_for(struct kvm_cpuid_table *t, const struct x86_cpu *cpu)
 {
+	const bool amd = is_amd(t);
 	bool topology[2] = {false, false};
 	uint32_t kept = 0;
 
@@ -140,7 +169,10 @@ int x86_cpuid_for(struct kvm_cpuid_table *t, const struct x86_cpu *cpu)
 			topology[e.function == LEAF_TOPOLOGY_V2] = true;
 			continue;
 		}
-		set_leaf(&e, cpu);
+		if (e.function == LEAF_AMD_LEVELS) {
+			continue;
+		}
+		set_leaf(&e, cpu, amd);
 		t->entries[kept++] = e;
 	}
 	for (int v2 = 0; v2 < 2; v2++) {
