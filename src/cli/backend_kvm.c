@@ -88,12 +88,20 @@ static void on_standing(void *ctx, bool on)
 	k->events->standing(k->ctx, on);
 }
 
+static void on_killed(void *ctx)
+{
+	struct backend_kvm *k = ctx;
+
+	k->events->killed(k->ctx);
+}
+
 static const struct machine_callbacks callbacks = {
 	.output = on_output,
 	.input_room = on_input_room,
 	.mark = on_mark,
 	.stopped = on_stopped,
 	.standing = on_standing,
+	.killed = on_killed,
 };
 
 /* A guest that halted or spins for good makes no exit that would tell us. */
@@ -413,6 +421,8 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		.time_exits = true,
 		.pin = cfg->pin,
 		.exit_stats = cfg->stats_path != NULL,
+		.gdb = cfg->gdb,
+		.gdb_nowait = cfg->gdb_nowait,
 	};
 	struct backend_kvm *k = calloc(1, sizeof(*k));
 	int r = 0;
@@ -446,6 +456,10 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		return r;
 	}
 	warn_of_tails(cfg, k->machine);
+	if (cfg->gdb) {
+		log_warn("gdb: target remote %s%s", machine_gdb_address(k->machine),
+			 cfg->gdb_nowait ? "" : "; the guest waits for it");
+	}
 	*ret = &k->base;
 	return 0;
 }

@@ -273,6 +273,8 @@ static int make_backend(struct run *run, struct err *e)
 		.pin = run->o.pin ? run->pin : NULL,
 		.channel = run_options_has_job(&run->o),
 		.stats_path = run->o.stats,
+		.gdb = run->o.gdb ? run->o.gdb_where : NULL,
+		.gdb_nowait = run->o.gdb_nowait,
 	};
 	int r;
 
@@ -296,6 +298,10 @@ static int make_backend(struct run *run, struct err *e)
 	run->record.entry = common.pvh ? "pvh" : run->qemu ? "qemu" : "linux64";
 	common.acpi = run->record.acpi = run_kernel_acpi(&run->o, run->kernel_path, run->append);
 	common.cpu_flags = run->cpu_flags;
+	if (run->qemu && common.gdb && strcmp(common.gdb, "0") == 0) {
+		return err_set(e, -EINVAL,
+			       "--gdb 0 needs --backend kvm: QEMU does not tell its port");
+	}
 	if (run->qemu) {
 		r = x86_cpu_spec_qemu(&run->o.cpu_spec, run->cpu_flags, e);
 		if (r < 0) {

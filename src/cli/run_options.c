@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/run_memory.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
@@ -71,6 +72,30 @@ static void print_features(void)
 	printf("\n");
 }
 
+static int parse_gdb(struct run_options *o, struct err *e)
+{
+	static const char nowait[] = ",nowait";
+	size_t len = strlen(o->gdb);
+	uint64_t port;
+
+	if (len >= sizeof(o->gdb_where)) {
+		return err_set(e, -ENAMETOOLONG, "--gdb: the path is too long");
+	}
+	strcpy(o->gdb_where, o->gdb);
+	if (len > strlen(nowait) && strcmp(o->gdb + len - strlen(nowait), nowait) == 0) {
+		o->gdb_nowait = true;
+		o->gdb_where[len - strlen(nowait)] = '\0';
+	}
+	if (!strchr(o->gdb_where, '/') &&
+	    (text_parse_u64(o->gdb_where, &port) < 0 || port > UINT16_MAX)) {
+		return err_set(e, -EINVAL,
+			       "--gdb: expected a port, 0 to 65535, or a path with a '/', maybe "
+			       "followed by ',nowait', got '%s'",
+			       o->gdb);
+	}
+	return 0;
+}
+
 static int check(struct run_options *o, struct err *e)
 {
 	int r = parse_fail_on(o, e);
@@ -83,6 +108,12 @@ static int check(struct run_options *o, struct err *e)
 	}
 	if (r < 0) {
 		return r;
+	}
+	if (o->gdb) {
+		r = parse_gdb(o, e);
+		if (r < 0) {
+			return r;
+		}
 	}
 	if (o->name && control_name_check(o->name, e) < 0) {
 		return err_prefix(e, "--name");
@@ -203,6 +234,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "write the run's record there, one line of JSON"},
 		{OPT_STRING, "status-file", 0, &o->status_file, .arg = "FILE",
 		 .help = "write the command's true exit status there, or the kind of failure"},
+		{OPT_STRING, "gdb", 0, &o->gdb, .arg = "PORT|PATH[,nowait]",
+		 .help = "let GDB in by this loopback port or Unix socket; the guest waits for it "
+			 "unless told not to [none]"},
 		{OPT_STRING, "name", 0, &o->name, .arg = "NAME",
 		 .help = "let 'ringside ctl NAME' pause, stop and look at this run [none]"},
 		{OPT_STRING, "stats", 0, &o->stats, .arg = "FILE",

@@ -3,6 +3,7 @@
 #ifndef CLI_RUN_OPTIONS_H
 #define CLI_RUN_OPTIONS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,6 +40,9 @@ struct run_options {
 	const char *console;
 	const char *stats; /* FILE, "-" for a table, or NULL */
 	const char *job;
+	const char *gdb;          /* as written, or NULL */
+	char gdb_where[PATH_MAX]; /* without its ",nowait" */
+	bool gdb_nowait;
 	const char *name; /* for "ringside ctl", or NULL */
 	bool force;       /* start although this machine's KVM is unfit */
 	bool lab;

@@ -128,6 +128,8 @@ struct backend_config {
 	bool channel;            /* a job runs: the channel is read */
 	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
 	const char *stats_path;  /* where the machine's statistics go; NULL: nowhere */
+	const char *gdb;         /* a port or a path for a debugger, or NULL */
+	bool gdb_nowait;         /* the guest does not wait for it */
 };
 
 #endif

@@ -293,6 +293,7 @@ static int watch_lab(struct backend_qemu *q)
 
 static int watch(struct backend_qemu *q, struct err *e)
 {
+	bool waits = q->cfg.common.gdb && !q->cfg.common.gdb_nowait;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < QEMU_STREAMS; i++) {
@@ -317,7 +318,10 @@ static int watch(struct backend_qemu *q, struct err *e)
 		r = watch_lab(q);
 	}
 	if (r == 0) {
-		r = qmp_greet(&q->qmp);
+		r = qmp_greet(&q->qmp, !waits);
+	}
+	if (r == 0 && waits) {
+		q->events->standing(q->ctx, true);
 	}
 	return r < 0 ? err_errno(e, r, "watching QEMU") : 0;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,6 +169,13 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
 		add(a, "virtio-serial-device");
 		add(a, "-device");
 		add(a, "virtserialport,chardev=channel,name=" CHANNEL_PORT_NAME);
+	}
+	if (cfg->common.gdb) {
+		bool path = strchr(cfg->common.gdb, '/');
+
+		add(a, "-gdb");
+		add_path(a, path ? "unix:" : "tcp:127.0.0.1:", cfg->common.gdb,
+			 path ? ",server=on,wait=off" : "");
 	}
 	if (cfg->common.rng) {
 		add(a, "-device");

@@ -51,14 +51,16 @@ static int send_line(struct qmp *q, const char *line)
 /**
  * qmp_greet() - leave the negotiation mode and let a machine that was started with -S run
  * @q: an initialised conversation
+ * @run: false: somebody else lets it run, a debugger
  *
  * Nothing is waited for: QEMU takes both commands when it gets there, and a RESUME event follows.
  *
  * Return: 0, or -EPIPE when the other side is gone.
  */
-int qmp_greet(struct qmp *q)
+int qmp_greet(struct qmp *q, bool run)
 {
-	return send_line(q, "{\"execute\":\"qmp_capabilities\"}\n{\"execute\":\"cont\"}\n");
+	return send_line(q, run ? "{\"execute\":\"qmp_capabilities\"}\n{\"execute\":\"cont\"}\n"
+				: "{\"execute\":\"qmp_capabilities\"}\n");
 }
 
 static void take_greeting(struct qmp *q, json_t *greeting)

@@ -7,6 +7,7 @@
 #define ENGINE_QMP_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/cleanup.h"
@@ -26,7 +27,7 @@ struct qmp {
 void qmp_init(struct qmp *q, int fd, void (*event)(void *ctx, const char *name, json_t *data),
 	      void *ctx);
 void qmp_fini(struct qmp *q);
-int qmp_greet(struct qmp *q) __must_check;
+int qmp_greet(struct qmp *q, bool run) __must_check;
 int qmp_read(struct qmp *q) __must_check;
 int qmp_monitor_command(struct qmp *q, const char *command, unsigned int timeout_ms,
 			char **ret_text) __must_check;

@@ -34,6 +34,51 @@ int kvm_vcpu_get_fpu(struct kvm_vcpu *v, struct kvm_fpu *ret)
 	return vcpu_ioctl(v, KVM_GET_FPU, ret);
 }
 
+/* Where an XSAVE area has MXCSR and the bits of the parts that are in it. SDM 1 10.5.1, 13.4.2. */
+#define XSAVE_MXCSR   (24 / 4)
+#define XSAVE_BITS    (512 / 4)
+#define XSAVE_BIT_SSE 2u
+
+/**
+ * kvm_vcpu_get_mxcsr() - read what KVM_GET_FPU leaves out
+ * @v: a vCPU
+ * @ret: gets MXCSR
+ *
+ * Return: 0 or −errno.
+ * Context: see vcpu.c's head.
+ */
+int kvm_vcpu_get_mxcsr(struct kvm_vcpu *v, uint32_t *ret)
+{
+	struct kvm_xsave x;
+	int r = vcpu_ioctl(v, KVM_GET_XSAVE, &x);
+
+	if (r == 0) {
+		*ret = x.region[XSAVE_MXCSR];
+	}
+	return r;
+}
+
+/**
+ * kvm_vcpu_set_mxcsr() - set what KVM_SET_FPU leaves out
+ * @v: a vCPU
+ * @mxcsr: its value
+ *
+ * Return: 0 or −errno (−EINVAL: a reserved bit).
+ * Context: see vcpu.c's head.
+ */
+int kvm_vcpu_set_mxcsr(struct kvm_vcpu *v, uint32_t mxcsr)
+{
+	struct kvm_xsave x;
+	int r = vcpu_ioctl(v, KVM_GET_XSAVE, &x);
+
+	if (r < 0) {
+		return r;
+	}
+	x.region[XSAVE_MXCSR] = mxcsr;
+	x.region[XSAVE_BITS] |= XSAVE_BIT_SSE;
+	return vcpu_ioctl(v, KVM_SET_XSAVE, &x);
+}
+
 /**
  * kvm_vcpu_set_debug() - choose what makes the vCPU come out with KVM_EXIT_DEBUG
  * @v: a vCPU

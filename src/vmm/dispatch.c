@@ -3,6 +3,7 @@
  * What an exit asks for. Accesses go to a bus; ends of the machine are told to it; what KVM says of
  * its own failures is put into words. Runs on the vCPU's thread, and allocates nothing.
  */
+#include "vmm/gdb_priv.h"
 #include "vmm/vmm_priv.h"
 
 #include <stdio.h>
@@ -163,6 +164,13 @@ struct exit_counter *vcpu_dispatch(struct vcpu *v)
 		return port_access(v);
 	case KVM_EXIT_MMIO:
 		return mmio_access(v);
+	case KVM_EXIT_DEBUG:
+		if (!v->m->gdb) {
+			unexpected(v);
+			return NULL;
+		}
+		gdb_take_exit(v);
+		return NULL;
 	case KVM_EXIT_INTR:
 	case KVM_EXIT_IRQ_WINDOW_OPEN:
 		return NULL;
@@ -173,6 +181,9 @@ struct exit_counter *vcpu_dispatch(struct vcpu *v)
 		system_event(v);
 		return NULL;
 	case KVM_EXIT_INTERNAL_ERROR:
+		if (v->m->gdb && gdb_take_failure(v)) {
+			return NULL;
+		}
 		internal_error(v);
 		return NULL;
 	case KVM_EXIT_FAIL_ENTRY:

@@ -15,6 +15,7 @@
 #include "arch/x86/mptable.h"
 #include "base/clock.h"
 #include "vmm/acpi.h"
+#include "vmm/gdb_priv.h"
 #include "vmm/load.h"
 
 #define TX_RING_BYTES 65536
@@ -395,6 +396,9 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 	if (r == 0) {
 		r = make_event(m, e);
 	}
+	if (r == 0 && cfg->gdb) {
+		r = gdb_server_create(m, cfg->gdb, !cfg->gdb_nowait, &m->gdb, e);
+	}
 	if (r < 0) {
 		machine_destroy(m);
 		return r;
@@ -442,6 +446,7 @@ void machine_destroy(struct machine *m)
 		return;
 	}
 	machine_run_fini(m);
+	gdb_server_destroy(m->gdb);
 	if (m->event_fd >= 0) {
 		m->ops->close(m->ops->ctx, m->event_fd);
 	}

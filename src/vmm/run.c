@@ -3,6 +3,7 @@
  * The machine at work: its threads, what they tell the owner, and its end. A vCPU's thread tells by
  * one eventfd; the owner then delivers what is new, in order, and the end last of all.
  */
+#include "vmm/gdb_priv.h"
 #include "vmm/vmm_priv.h"
 
 #include <errno.h>
@@ -208,6 +209,9 @@ void machine_check_stopped(struct machine *m)
 		return;
 	}
 	m->stopped_told = true;
+	if (m->gdb) {
+		gdb_server_end(m->gdb, &m->result);
+	}
 	m->events->stopped(m->events_ctx, &m->result);
 }
 
@@ -218,6 +222,9 @@ static void on_event(void *ctx, int fd, uint32_t events)
 
 	(void)!eventfd_read(fd, &count);
 	deliver_marks(m);
+	if (m->gdb) {
+		gdb_server_look(m->gdb);
+	}
 	machine_look_at_holds(m);
 	machine_check_stopped(m);
 }
@@ -242,11 +249,17 @@ static int register_sources(struct machine *m, struct err *e)
 	if (r == 0) {
 		r = virtio_slots_watch(m);
 	}
+	if (r == 0 && m->gdb) {
+		r = gdb_server_watch(m->gdb);
+	}
 	return r < 0 ? err_errno(e, r, "cannot watch the machine's events") : 0;
 }
 
 static void remove_sources(struct machine *m)
 {
+	if (m->gdb) {
+		gdb_server_unwatch(m->gdb);
+	}
 	virtio_slots_unwatch(m);
 	evloop_remove(m->event_source);
 	m->event_source = NULL;
@@ -322,6 +335,9 @@ void machine_halt(struct machine *m)
 		return;
 	}
 	m->halted = true;
+	if (m->gdb) {
+		gdb_server_end(m->gdb, NULL);
+	}
 	if (m->started) {
 		/* A vCPU that waits for room in a ring hears no signal. */
 		for (unsigned int i = 0; i < MACHINE_SERIAL_LINES; i++) {

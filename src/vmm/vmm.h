@@ -96,6 +96,9 @@ struct machine_config {
 	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
 	bool exit_stats;         /* and keep it by place and phase: machine_exit_stats_each() */
 
+	const char *gdb; /* port or path for a debugger, or NULL */
+	bool gdb_nowait; /* the guest runs at once */
+
 	/* NULL: the real ones. */
 	const struct kvm_ops *ops;
 	const char *kvm_path;
@@ -171,6 +174,8 @@ struct machine_callbacks {
 	void (*stopped)(void *ctx, const struct machine_result *result);
 	/* All vCPUs are out of the guest by machine_pause() or a debugger, or go on. */
 	void (*standing)(void *ctx, bool on);
+	/* A debugger wants the end of it. */
+	void (*killed)(void *ctx);
 };
 
 /* When the machine got there, monotonic clock; 0: not yet. */
@@ -236,6 +241,7 @@ void machine_halt(struct machine *m);
 void machine_pause(struct machine *m, bool on);
 bool machine_stands(struct machine *m);
 bool machine_is_held(const struct machine *m);
+const char *machine_gdb_address(const struct machine *m);
 
 enum machine_line machine_console(const struct machine *m);
 size_t machine_input(struct machine *m, enum machine_line line, const void *data, size_t bytes);

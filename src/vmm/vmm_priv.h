@@ -64,8 +64,9 @@ struct vcpu {
 	pthread_mutex_t park_lock; /* of parked, and of taking VCPU_PAUSE back */
 	pthread_cond_t unpark;
 	bool parked;
-	bool debug_held;        /* the owner's: the debugger wants it to stand */
-	_Atomic bool debug_hit; /* it came out for the debugger, who has not looked yet */
+	bool debug_held;                  /* the owner's: the debugger wants it to stand */
+	_Atomic bool debug_hit;           /* it came out for the debugger, who has not looked yet */
+	struct kvm_debug_exit_arch debug; /* with what; the thread's until it sets debug_hit */
 
 	/* The thread's; exits may be read by all. */
 	struct exits exits;
@@ -84,6 +85,8 @@ struct serial_line {
 	bool by_clock; /* looked at by tx_timer, not by its descriptor */
 	struct evloop_source *tx_source, *tx_timer, *room_source;
 };
+
+struct gdb_server;
 
 struct machine {
 	const struct kvm_ops *ops;
@@ -105,6 +108,7 @@ struct machine {
 	bool devices_ready; /* i8042 and rtc are initialised */
 	struct serial_line lines[MACHINE_SERIAL_LINES];
 	struct virtio_slots virtio;
+	struct gdb_server *gdb; /* NULL: no debugger is wanted */
 
 	struct vcpu *vcpus; /* array of vcpu_count */
 	unsigned int vcpu_count;

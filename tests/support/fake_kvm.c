@@ -234,6 +234,23 @@ static int vcpu_ioctl(struct fake_kvm *k, struct fake_vcpu *v, unsigned int inde
 	case KVM_GET_MSRS:
 		((struct kvm_msr_table *)arg)->entries[0].data = 0x1234;
 		return 1;
+	case KVM_SET_GUEST_DEBUG:
+		v->debug = *(const struct kvm_guest_debug *)arg;
+		return 0;
+	case KVM_GET_VCPU_EVENTS:
+		*(struct kvm_vcpu_events *)arg = v->events;
+		return 0;
+	case KVM_SET_VCPU_EVENTS:
+		v->events = *(const struct kvm_vcpu_events *)arg;
+		return 0;
+	case KVM_GET_FPU:
+		memset(arg, 0, sizeof(struct kvm_fpu));
+		return 0;
+	case KVM_GET_XSAVE:
+		memset(arg, 0, sizeof(struct kvm_xsave));
+		return 0;
+	case KVM_SET_XSAVE:
+		return 0;
 	case KVM_KVMCLOCK_CTRL:
 		k->clock_ctrls++;
 		return 0;

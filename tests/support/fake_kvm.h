@@ -40,6 +40,8 @@ struct fake_vcpu {
 	struct kvm_msr_table msrs;
 	struct kvm_cpuid_table cpuid;
 	uint32_t mp_state;
+	struct kvm_guest_debug debug;
+	struct kvm_vcpu_events events;
 	unsigned int runs;
 	uint64_t stats[FAKE_STATS + 2]; /* the histogram has three items */
 };

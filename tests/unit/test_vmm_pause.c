@@ -134,7 +134,9 @@ static int end_when_asked_script(struct fake_kvm *k, unsigned int vcpu, struct k
 static void a_guest_that_ends_while_it_is_paused_has_ended(void **state)
 {
 	start(end_when_asked_script, 2);
-	usleep(10000);
+	while (__atomic_load_n(&fake.vcpus[1].runs, __ATOMIC_SEQ_CST) == 0) {
+		usleep(1000);
+	}
 	machine_pause(machine, true);
 	while (!seen.stopped) {
 		assert_int_equal(evloop_run(loop), 0);
