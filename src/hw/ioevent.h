@@ -21,6 +21,8 @@ struct ioevent_ops {
 	void (*close)(void *ctx, int fd);
 	/* A guest's write of @bytes at @gpa, of any value, signals @fd and makes no exit. */
 	int (*tie_write)(void *ctx, int fd, uint64_t gpa, unsigned int bytes);
+	/* The same, of a write of @value alone: for an address that nothing else is tied to. */
+	int (*tie_value)(void *ctx, int fd, uint64_t gpa, unsigned int bytes, uint64_t value);
 	/* A signal of @fd pulses the line. */
 	int (*tie_irq)(void *ctx, int fd, uint32_t gsi);
 };
@@ -46,6 +48,12 @@ static inline int __must_check ioevent_tie_write(const struct ioevent *i, int fd
 						 unsigned int bytes)
 {
 	return i->ops->tie_write(i->ctx, fd, gpa, bytes);
+}
+
+static inline int __must_check ioevent_tie_value(const struct ioevent *i, int fd, uint64_t gpa,
+						 unsigned int bytes, uint64_t value)
+{
+	return i->ops->tie_value(i->ctx, fd, gpa, bytes, value);
 }
 
 static inline int __must_check ioevent_tie_irq(const struct ioevent *i, int fd, uint32_t gsi)

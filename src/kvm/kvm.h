@@ -75,6 +75,8 @@ int kvm_vm_set_memslot(struct kvm_vm *vm, uint32_t slot, uint64_t gpa, uint64_t 
 int kvm_vm_irq_line(struct kvm_vm *vm, unsigned int gsi, bool level) __must_check;
 int kvm_vm_irqfd(struct kvm_vm *vm, int fd, unsigned int gsi, bool assign) __must_check;
 int kvm_vm_ioeventfd(struct kvm_vm *vm, int fd, uint64_t gpa, unsigned int bytes) __must_check;
+int kvm_vm_ioeventfd_value(struct kvm_vm *vm, int fd, uint64_t gpa, unsigned int bytes,
+			   uint64_t value) __must_check;
 
 int kvm_vcpu_init(struct kvm_vcpu *v, const struct kvm_dev *d, struct kvm_vm *vm,
 		  unsigned int index, struct err *e) __must_check;

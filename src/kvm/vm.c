@@ -204,3 +204,27 @@ int kvm_vm_ioeventfd(struct kvm_vm *vm, int fd, uint64_t gpa, unsigned int bytes
 
 	return r < 0 ? r : 0;
 }
+
+/**
+ * kvm_vm_ioeventfd_value() - the same, for writes of one value
+ * @vm: a VM
+ * @fd: the eventfd; KVM holds it until the VM is gone
+ * @gpa: the address; no eventfd may be tied to it for any value
+ * @bytes: 1, 2, 4 or 8
+ * @value: other values make an exit, unless another eventfd is tied to them
+ *
+ * Return: 0 or −errno.
+ * Context: any thread.
+ */
+int kvm_vm_ioeventfd_value(struct kvm_vm *vm, int fd, uint64_t gpa, unsigned int bytes,
+			   uint64_t value)
+{
+	struct kvm_ioeventfd io = {.addr = gpa,
+				   .len = bytes,
+				   .fd = fd,
+				   .datamatch = value,
+				   .flags = KVM_IOEVENTFD_FLAG_DATAMATCH};
+	int r = vm_ioctl(vm, KVM_IOEVENTFD, &io);
+
+	return r < 0 ? r : 0;
+}

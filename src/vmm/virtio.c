@@ -62,15 +62,18 @@ static unsigned int count_vsocks(const struct machine_config *cfg)
 	return cfg->vsock_path != NULL;
 }
 
+static unsigned int count_shares(const struct machine_config *cfg)
+{
+	return (unsigned int)cfg->share_count;
+}
+
 static const struct {
 	unsigned int (*count)(const struct machine_config *cfg);
 	int (*make)(struct machine *m, const struct machine_config *cfg, unsigned int number,
 		    const struct virtio_place *place, struct virtio_slot *ret, struct err *e);
 } kinds[] = {
-	{count_rngs, make_rng},
-	{count_consoles, ports_make},
-	{count_disks, disk_make},
-	{count_vsocks, vsock_make},
+	{count_rngs, make_rng},     {count_consoles, ports_make}, {count_disks, disk_make},
+	{count_vsocks, vsock_make}, {count_shares, share_make},
 };
 
 static unsigned int slots_of(const struct machine_config *cfg)
@@ -184,6 +187,13 @@ static int event_tie_write(void *ctx, int fd, uint64_t gpa, unsigned int bytes)
 	return kvm_vm_ioeventfd(&m->vm, fd, gpa, bytes);
 }
 
+static int event_tie_value(void *ctx, int fd, uint64_t gpa, unsigned int bytes, uint64_t value)
+{
+	struct machine *m = ctx;
+
+	return kvm_vm_ioeventfd_value(&m->vm, fd, gpa, bytes, value);
+}
+
 static int event_tie_irq(void *ctx, int fd, uint32_t gsi)
 {
 	struct machine *m = ctx;
@@ -195,6 +205,7 @@ static const struct ioevent_ops event_ops = {
 	.open = event_open,
 	.close = event_close,
 	.tie_write = event_tie_write,
+	.tie_value = event_tie_value,
 	.tie_irq = event_tie_irq,
 };
 

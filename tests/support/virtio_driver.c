@@ -45,6 +45,17 @@ static int tie_write(void *ctx, int fd, uint64_t gpa, unsigned int bytes)
 	return fails(d);
 }
 
+static int tie_value(void *ctx, int fd, uint64_t gpa, unsigned int bytes, uint64_t value)
+{
+	struct virtio_driver *d = ctx;
+
+	assert_int_equal(gpa, DRIVER_GPA + VIRTIO_MMIO_QUEUE_NOTIFY);
+	assert_int_equal(bytes, 4);
+	assert_true(value < VIRTIO_QUEUES_MAX);
+	d->kick_fd[value] = fd;
+	return fails(d);
+}
+
 static int tie_irq(void *ctx, int fd, uint32_t gsi)
 {
 	struct virtio_driver *d = ctx;
@@ -54,8 +65,11 @@ static int tie_irq(void *ctx, int fd, uint32_t gsi)
 	return fails(d);
 }
 
-static const struct ioevent_ops ops = {
-	.open = open_event, .close = close_event, .tie_write = tie_write, .tie_irq = tie_irq};
+static const struct ioevent_ops ops = {.open = open_event,
+				       .close = close_event,
+				       .tie_write = tie_write,
+				       .tie_value = tie_value,
+				       .tie_irq = tie_irq};
 
 void driver_init(struct virtio_driver *d)
 {
@@ -134,6 +148,7 @@ void driver_start(struct virtio_driver *d, struct virtio_mmio *dev, unsigned int
 	uint32_t status = VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER;
 
 	d->dev = dev;
+	d->doorbell_fd = virtio_doorbell_fd(dev); /* tied or not */
 	d->queues = queues;
 	driver_set(d, VIRTIO_MMIO_STATUS, 0);
 	assert_int_equal(driver_get(d, VIRTIO_MMIO_STATUS), 0);

@@ -31,6 +31,7 @@ struct virtio_driver {
 	int fail_at; /* number of the call to fail, from 1 */
 	int calls;
 	int doorbell_fd, irq_fd;
+	int kick_fd[VIRTIO_QUEUES_MAX]; /* of a device whose queues are served elsewhere */
 	uint64_t doorbell_gpa;
 	unsigned int doorbell_bytes;
 	uint32_t gsi;

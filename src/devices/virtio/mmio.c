@@ -223,7 +223,7 @@ static uint64_t mmio_read(struct device *d, uint64_t offset, unsigned int size)
 		return 0;
 	}
 	if (offset == VIRTIO_MMIO_INTERRUPT_STATUS) {
-		return atomic_load(&v->interrupt);
+		return atomic_load(&v->interrupt) | (v->ops->elsewhere ? VIRTIO_MMIO_INT_VRING : 0);
 	}
 	pthread_mutex_lock(&v->lock);
 	value = read_register(v, offset);
@@ -304,7 +304,7 @@ int virtio_init(struct virtio_mmio *v, const struct virtio_ops *ops,
 	if (r >= 0) {
 		v->irq_fd = r = ioevent_open(&v->io);
 	}
-	if (r >= 0) {
+	if (r >= 0 && !ops->elsewhere) {
 		r = ioevent_tie_write(&v->io, v->doorbell_fd, place->gpa + VIRTIO_MMIO_QUEUE_NOTIFY,
 				      REG_BYTES);
 	}

@@ -37,6 +37,13 @@ struct virtio_ops {
 	uint32_t id; /* VIRTIO_ID_* of linux/virtio_ids.h */
 	/* The doorbell rang. On the loop, without the lock. True: not done, ring again. */
 	bool (*serve)(struct virtio_mmio *v);
+	/*
+	 * Another process works on the queues. No doorbell is tied: the kind ties one of its own
+	 * for each queue, and "serve" comes when the driver is ready. And since that process can
+	 * signal the interrupt but not set its status, the driver reads there that a queue was
+	 * used.
+	 */
+	bool elsewhere;
 	/* The driver resets the device. With the lock; may be NULL. */
 	void (*reset)(struct virtio_mmio *v);
 };
