@@ -82,6 +82,7 @@ struct load_request {
 	unsigned int part_count;
 	uint64_t rsdp_gpa; /* of the ACPI root; 0: there is none */
 	bool pvh;          /* started by its PVH note: start info in place of boot parameters */
+	bool copy;         /* guest RAM stays what it is mapped from: nothing is mapped over it */
 };
 
 /*
@@ -116,6 +117,7 @@ struct load_plan {
 	struct boot_params boot_params;
 	bool pvh; /* then the next goes to memory, and the boot parameters do not */
 	struct pvh_page pvh_page;
+	bool copy;
 	uint64_t initrd_gpa; /* 0: there is none */
 	uint64_t initrd_bytes;
 	unsigned int part_count;

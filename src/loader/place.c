@@ -2,7 +2,8 @@
 /*
  * A plan carried out. Whole pages of a file that lie on whole pages of RAM are mapped privately
  * over it: nothing is copied, and pages that the guest never touches are never read. The rest is
- * read straight into guest RAM. RAM is expected to be fresh, all zeros: bss is not written.
+ * read straight into guest RAM; so is everything when the request says so, because others look at
+ * the files that RAM is in. RAM is expected to be fresh, all zeros: bss is not written.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,8 +79,8 @@ static bool map_piece(const struct gmem *g, int fd, const struct load_range *ran
 	return true;
 }
 
-static int place_file(const struct gmem *g, int fd, uint64_t gpa, uint64_t offset, uint64_t bytes,
-		      struct load_placed *placed, struct err *e)
+static int place_file(const struct load_plan *p, const struct gmem *g, int fd, uint64_t gpa,
+		      uint64_t offset, uint64_t bytes, struct load_placed *placed, struct err *e)
 {
 	struct load_range whole;
 	uint64_t before;
@@ -87,7 +88,7 @@ static int place_file(const struct gmem *g, int fd, uint64_t gpa, uint64_t offse
 	struct stat st;
 	int r;
 
-	if (!load_mappable(gpa, offset, bytes, &whole) ||
+	if (p->copy || !load_mappable(gpa, offset, bytes, &whole) ||
 	    !map_piece(g, fd, &whole, offset + (whole.gpa - gpa), placed)) {
 		return copy_piece(g, fd, gpa, offset, bytes, placed, e);
 	}
@@ -111,8 +112,8 @@ static int place_file(const struct gmem *g, int fd, uint64_t gpa, uint64_t offse
 	return 0;
 }
 
-static int place_part(const struct gmem *g, const struct load_part *part, uint64_t gpa,
-		      struct load_placed *placed, struct err *e)
+static int place_part(const struct load_plan *p, const struct gmem *g, const struct load_part *part,
+		      uint64_t gpa, struct load_placed *placed, struct err *e)
 {
 	int r;
 
@@ -125,7 +126,7 @@ static int place_part(const struct gmem *g, const struct load_part *part, uint64
 		placed->copied_bytes += part->bytes;
 		return 0;
 	}
-	return place_file(g, part->fd, gpa, 0, part->bytes, placed, e);
+	return place_file(p, g, part->fd, gpa, 0, part->bytes, placed, e);
 }
 
 /**
@@ -150,14 +151,14 @@ int load_plan_place(const struct load_plan *p, const struct gmem *g, struct load
 	for (unsigned int i = 0; i < img->segment_count; i++) {
 		const struct load_segment *s = &img->segments[i];
 
-		r = place_file(g, img->fd, s->gpa, s->file_offset, s->file_bytes, &placed, e);
+		r = place_file(p, g, img->fd, s->gpa, s->file_offset, s->file_bytes, &placed, e);
 		if (r < 0) {
 			err_prefix(e, "kernel");
 			return r;
 		}
 	}
 	for (unsigned int i = 0; i < p->part_count; i++) {
-		r = place_part(g, &p->parts[i], p->part_gpa[i], &placed, e);
+		r = place_part(p, g, &p->parts[i], p->part_gpa[i], &placed, e);
 		if (r < 0) {
 			err_prefix(e, "initrd %s", p->parts[i].name);
 			return r;

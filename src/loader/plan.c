@@ -200,7 +200,7 @@ static void fill_boot_params(const struct load_request *rq, struct load_plan *p)
 int load_plan_make(const struct load_image *img, const struct load_request *rq,
 		   struct load_plan *ret, struct err *e)
 {
-	struct load_plan p = {.image = img};
+	struct load_plan p = {.image = img, .copy = rq->copy};
 	int r;
 
 	if (rq->part_count > LOAD_PARTS_MAX) {

@@ -61,6 +61,10 @@ static int check_config(const struct machine_config *cfg, struct err *e)
 		return err_set(e, -E2BIG, "%zu disks: there is room for %d", cfg->disk_count,
 			       MACHINE_DISKS_MAX);
 	}
+	if (cfg->share_count > MACHINE_SHARES_MAX) {
+		return err_set(e, -E2BIG, "%zu shared directories: there is room for %d",
+			       cfg->share_count, MACHINE_SHARES_MAX);
+	}
 	return virtio_slots_check(cfg, e);
 }
 

@@ -382,6 +382,8 @@ const char *machine_end_name(enum machine_end end)
 		return "triple fault";
 	case MACHINE_END_KVM_ERROR:
 		return "KVM error";
+	case MACHINE_END_HELPER_LOST:
+		return "helper lost";
 	}
 	return "unknown";
 }

@@ -59,7 +59,7 @@ unsigned int machine_current_vcpu(const struct machine *m)
  * @value: of the exit port, else 0
  * @text: a sentence, or empty
  *
- * Context: a vCPU's thread. Nothing waits here; all vCPUs leave the guest soon.
+ * Context: a vCPU's thread or the owner. Nothing waits here; all vCPUs leave the guest soon.
  */
 void machine_finish(struct machine *m, unsigned int vcpu, enum machine_end end, uint32_t value,
 		    const char *text)

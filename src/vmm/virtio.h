@@ -2,8 +2,8 @@
 /*
  * The machine's virtio devices: which there are, where they stand, how the kernel is told, and who
  * serves them. They stand in a row of pages below the I/O APIC, each with a line of its own, kind
- * by kind as the table in virtio.c has them: entropy, console, disks. A machine that was asked for
- * none has none.
+ * by kind as the table in virtio.c has them: entropy, console, disks, and so on. A machine that was
+ * asked for none has none.
  *
  * A new kind is a row of that table: how many there are to be, and a function that makes one.
  */
@@ -69,6 +69,12 @@ int disk_make(struct machine *m, const struct machine_config *cfg, unsigned int 
 
 /* vsock.c */
 int vsock_make(struct machine *m, const struct machine_config *cfg, unsigned int number,
+	       const struct virtio_place *place, struct virtio_slot *ret,
+	       struct err *e) __must_check;
+
+/* shares.c */
+#define MACHINE_SHARE_TAG_FORMAT "share%u"
+int share_make(struct machine *m, const struct machine_config *cfg, unsigned int number,
 	       const struct virtio_place *place, struct virtio_slot *ret,
 	       struct err *e) __must_check;
 

@@ -26,6 +26,7 @@
 
 #define MACHINE_VCPUS_MAX       254 /* APIC ids of 8 bits, one of them the I/O APIC's */
 #define MACHINE_DISKS_MAX       8
+#define MACHINE_SHARES_MAX      8
 #define MACHINE_VSOCK_CID       3
 #define MACHINE_MARKS_MAX       256  /* kept; window marks are not counted among them */
 #define MACHINE_WINDOWS_MAX     8192 /* kept */
@@ -74,6 +75,12 @@ struct machine_memory {
 	bool lock;                /* and none is swapped out */
 };
 
+/* A directory, as a virtio file system device with the tag "share" and its number. */
+struct machine_share {
+	const char *path; /* absolute */
+	bool read_only;
+};
+
 struct machine_config {
 	const char *symbols_path; /* a vmlinux for names of addresses; NULL: the kernel itself */
 	const char *kernel_path;  /* vmlinux, bzImage or a firmware payload */
@@ -88,6 +95,8 @@ struct machine_config {
 	bool acpi; /* its tables name the devices; else the command line does */
 	const struct machine_disk *disks;
 	size_t disk_count;
+	const struct machine_share *shares;
+	size_t share_count;
 	bool rng;               /* an entropy device */
 	const char *vsock_path; /* Unix socket of a socket device; NULL: none */
 	uint32_t vsock_cid;     /* the guest's address; 0: MACHINE_VSOCK_CID */
@@ -152,6 +161,7 @@ enum machine_end {
 	MACHINE_END_POWER_OFF,    /* the guest switched itself off */
 	MACHINE_END_TRIPLE_FAULT, /* shutdown state */
 	MACHINE_END_KVM_ERROR,    /* KVM_RUN failed, or an exit that nothing can be done about */
+	MACHINE_END_HELPER_LOST,  /* a process that serves a device is gone */
 };
 
 struct machine_result {

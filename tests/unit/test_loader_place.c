@@ -123,6 +123,22 @@ static void an_elf_whose_pages_do_not_match_is_copied(void **state)
 	teardown(&f);
 }
 
+static void nothing_is_mapped_over_memory_that_others_see_by_its_file(void **state)
+{
+	struct fixture f;
+	struct elf_builder b;
+
+	elf_builder_init(&b);
+	setup(&f, elf_builder_fd(&b));
+	f.rq.copy = true;
+	assert_int_equal(place(&f), 0);
+	expect_file(&f, ELF_BUILDER_TEXT_GPA, 0x1000, 0x2000);
+	expect_file(&f, ELF_BUILDER_DATA_GPA, 0x3000, 0x1800);
+	assert_int_equal(f.placed.mapped_bytes, 0);
+	assert_int_equal(f.placed.copied_bytes, 0x3800);
+	teardown(&f);
+}
+
 static void two_segments_that_share_a_page_both_arrive(void **state)
 {
 	struct fixture f;
@@ -233,6 +249,7 @@ int main(void)
 		cmocka_unit_test(only_whole_pages_that_lie_alike_can_be_mapped),
 		cmocka_unit_test(an_elf_is_mapped_where_pages_match_and_bss_stays_zero),
 		cmocka_unit_test(an_elf_whose_pages_do_not_match_is_copied),
+		cmocka_unit_test(nothing_is_mapped_over_memory_that_others_see_by_its_file),
 		cmocka_unit_test(two_segments_that_share_a_page_both_arrive),
 		cmocka_unit_test(a_bzimage_goes_to_its_preferred_address),
 		cmocka_unit_test(the_parts_of_an_initrd_stand_behind_each_other_with_zeros_between),
