@@ -75,6 +75,7 @@ static void on_stopped(void *ctx, const struct machine_result *result)
 		[MACHINE_END_POWER_OFF] = STOP_POWER_OFF,
 		[MACHINE_END_TRIPLE_FAULT] = STOP_TRIPLE_FAULT,
 		[MACHINE_END_KVM_ERROR] = STOP_KVM_ERROR,
+		[MACHINE_END_HELPER_LOST] = STOP_BACKEND_DIED,
 	};
 	struct backend_kvm *k = ctx;
 
@@ -401,6 +402,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 {
 	struct machine_piece piece = {.fd = -1};
 	struct machine_disk disks[BACKEND_DISKS_MAX];
+	struct machine_share shares[BACKEND_SHARES_MAX];
 	struct machine_config machine = {
 		.kernel_path = cfg->kernel_path,
 		.symbols_path = cfg->symbols_path,
@@ -415,6 +417,8 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		.disks = disks,
 		.disk_count = cfg->disk_count,
 		.rng = cfg->rng,
+		.shares = shares,
+		.share_count = cfg->share_count,
 		.vsock_path = cfg->vsock_path,
 		.vsock_cid = cfg->vsock_cid,
 		.channel = cfg->channel,
@@ -440,6 +444,10 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		disks[i] = (struct machine_disk){.path = cfg->disks[i].path,
 						 .read_only = cfg->disks[i].read_only,
 						 .direct = cfg->disks[i].direct};
+	}
+	for (size_t i = 0; i < cfg->share_count; i++) {
+		shares[i] = (struct machine_share){.path = cfg->shares[i].path,
+						   .read_only = cfg->shares[i].read_only};
 	}
 	if (r == 0 && (cfg->initramfs || cfg->initrd_path)) {
 		r = open_initrd(cfg, &piece, e);

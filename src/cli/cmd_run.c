@@ -28,6 +28,7 @@
 #include "cli/run_memory.h"
 #include "cli/run_options.h"
 #include "cli/run_pin.h"
+#include "cli/run_shares.h"
 #include "engine/backend_qemu.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
@@ -45,6 +46,7 @@ struct run {
 	struct run_disks disks;
 	struct run_vsock vsock;
 	unsigned int pin[PIN_HOST_CPUS_MAX]; /* with --pin: the processor of each vCPU */
+	struct run_shares shares;
 	int json_fd, console_fd;
 	struct control_socket control;
 	bool close_json; /* it is a file that we opened */
@@ -161,6 +163,12 @@ static int prepare(struct run *run, struct err *e)
 	if (r == 0) {
 		r = run_vsock_parse(run->o.vsock, &run->vsock, e);
 	}
+	if (r == 0) {
+		r = run_shares_parse(&run->o.shares, &run->shares, e);
+	}
+	if (r == 0) {
+		r = run_root_parse(run->o.root, run->o.init, &run->shares, &run->disks, e);
+	}
 	for (size_t i = 0; r == 0 && i < run->o.initrds.count; i++) {
 		r = cli_check_file("initrd", run->o.initrds.items[i], e);
 	}
@@ -169,7 +177,7 @@ static int prepare(struct run *run, struct err *e)
 		r = r < 0 ? err_prefix(e, "--name") : 0;
 	}
 	if (r == 0 && run_options_has_job(&run->o)) {
-		r = run_guest_initramfs(&run->o, &run->initramfs, e);
+		r = run_guest_initramfs(&run->o, &run->shares, &run->initramfs, e);
 	}
 	return r;
 }
@@ -268,6 +276,8 @@ static int make_backend(struct run *run, struct err *e)
 		.disks = run->disks.disk,
 		.disk_count = run->disks.count,
 		.rng = run->o.rng,
+		.shares = run->shares.share,
+		.share_count = run->shares.count,
 		.vsock_path = run->vsock.path,
 		.vsock_cid = run->vsock.cid,
 		.pin = run->o.pin ? run->pin : NULL,
@@ -450,6 +460,7 @@ static void run_fini(struct run *run)
 	initramfs_destroy(run->initramfs);
 	run_disks_fini(&run->disks);
 	run_vsock_fini(&run->vsock);
+	run_shares_fini(&run->shares);
 	record_boot_fini(&run->record);
 	free(run->append);
 	if (run->close_json && run->json_fd >= 0) {

@@ -137,7 +137,7 @@ static int compose(const struct run_options *o, const struct job *job, struct in
 		r = cli_find_helper("ringside-bench", bench, sizeof(bench), e);
 		spec.bench_path = bench;
 	}
-	if (r == 0 && job->command && !job->lab.cwd) {
+	if (r == 0 && job->command && !job->lab.cwd && !job->root.share && !job->root.disk) {
 		r = initramfs_find_busybox(&spec.busybox_path, e);
 	}
 	if (r == 0 && (runs(job, "conn.http") || runs(job, "conn.server"))) {
@@ -158,7 +158,18 @@ static int compose(const struct run_options *o, const struct job *job, struct in
 	return r;
 }
 
-static int compose_job_file(const struct run_options *o, struct initramfs **ret, struct err *e)
+static void add_shares(struct job *job, const struct run_shares *s)
+{
+	job->shares = s->at;
+	job->share_count = s->at_count;
+	job->root = s->root;
+	if (s->cwd) {
+		job->cwd = s->cwd;
+	}
+}
+
+static int compose_job_file(const struct run_options *o, const struct run_shares *shares,
+			    struct initramfs **ret, struct err *e)
 {
 	_cleanup_free_ char *text = NULL;
 	struct job job = {0};
@@ -172,12 +183,14 @@ static int compose_job_file(const struct run_options *o, struct initramfs **ret,
 	if (r < 0) {
 		return err_prefix(e, "--job %s", o->job);
 	}
+	add_shares(&job, shares);
 	r = compose(o, &job, ret, e);
 	job_fini(&job);
 	return r;
 }
 
-static int compose_command(const struct run_options *o, struct initramfs **ret, struct err *e)
+static int compose_command(const struct run_options *o, const struct run_shares *shares,
+			   struct initramfs **ret, struct err *e)
 {
 	_cleanup_free_ const char **env = NULL;
 	const char *rw[OPT_LIST_MAX + 1] = {NULL};
@@ -198,21 +211,24 @@ static int compose_command(const struct run_options *o, struct initramfs **ret, 
 		job.env = env;
 		job.lab = (struct job_lab){.cwd = cwd, .rw = rw};
 	}
+	add_shares(&job, shares);
 	return compose(o, &job, ret, e);
 }
 
 /**
  * run_guest_initramfs() - put together what the agent needs
  * @o: options with a command or a job
+ * @shares: the directories and the root that it mounts
  * @ret: set on success; end it with initramfs_destroy()
  * @e: set on failure
  *
  * Return: 0, or the negative errno of what is missing or wrong.
  * Context: reads files.
  */
-int run_guest_initramfs(const struct run_options *o, struct initramfs **ret, struct err *e)
+int run_guest_initramfs(const struct run_options *o, const struct run_shares *shares,
+			struct initramfs **ret, struct err *e)
 {
-	return o->job ? compose_job_file(o, ret, e) : compose_command(o, ret, e);
+	return o->job ? compose_job_file(o, shares, ret, e) : compose_command(o, shares, ret, e);
 }
 
 /* A bzImage moves itself to an address of its choice unless told not to; a vmlinux cannot. */

@@ -5,10 +5,11 @@
 
 #include "base/err.h"
 #include "cli/run_options.h"
+#include "cli/run_shares.h"
 #include "guest/initramfs.h"
 
-int run_guest_initramfs(const struct run_options *o, struct initramfs **ret,
-			struct err *e) __must_check;
+int run_guest_initramfs(const struct run_options *o, const struct run_shares *shares,
+			struct initramfs **ret, struct err *e) __must_check;
 int run_guest_append(const struct run_options *o, const char *kernel_path, bool qemu, char **ret,
 		     struct err *e) __must_check;
 

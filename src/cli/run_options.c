@@ -130,6 +130,12 @@ static int check(struct run_options *o, struct err *e)
 	if (o->lab && o->rest.command_count == 0) {
 		return err_set(e, -EINVAL, "--lab needs a command behind '--'");
 	}
+	if (o->root && !run_options_has_job(o)) {
+		return err_set(e, -EINVAL, "--root needs a command behind '--', or --job");
+	}
+	if (o->lab && (o->root || o->shares.count)) {
+		return err_set(e, -EINVAL, "--lab has a root and shares of its own: see --rw");
+	}
 	if (o->rw.count && !o->lab) {
 		return err_set(e, -EINVAL, "--rw is only for --lab");
 	}
@@ -199,6 +205,12 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_LIST, "disk", 'd', &o->disks, .arg = "FILE[,ro][,direct]",
 		 .help = "a raw image or block device as virtio disk: vda, vdb, ...; ro: for "
 			 "reading only, direct: past this machine's page cache"},
+		{OPT_LIST, "share", 0, &o->shares, .arg = "DIR[:MOUNT][,rw]",
+		 .help = "a directory of this machine, found at MOUNT [/mnt/NAME]; for reading only "
+			 "without rw"},
+		{OPT_STRING, "root", 0, &o->root, .arg = "DIR|IMAGE[,rw]",
+		 .help = "the command's root: a directory or a raw disk image; what it writes stays "
+			 "in the guest's memory without rw"},
 		{OPT_STRING, "vsock", 0, &o->vsock, .arg = "PATH[,cid=N]",
 		 .help = "sockets between guest and host: programs of the host connect to the Unix "
 			 "socket PATH and write 'CONNECT port', the guest's to port n reach "

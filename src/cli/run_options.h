@@ -24,8 +24,11 @@ struct run_options {
 	struct machine_memory memory;
 	const char *cpu; /* as written, or NULL */
 	struct x86_cpu_spec cpu_spec;
-	struct opt_list disks; /* see run_devices.h */
-	const char *vsock;     /* likewise */
+	struct opt_list disks;  /* see run_devices.h */
+	struct opt_list shares; /* see run_shares.h */
+	const char *root;
+	bool init;
+	const char *vsock; /* likewise */
 	bool rng;
 	const char *kernel_debug; /* or NULL */
 	const char *entry;        /* "auto", "linux64", "pvh" */

@@ -108,6 +108,14 @@ struct backend_disk {
 	bool direct; /* past the host's page cache */
 };
 
+#define BACKEND_SHARES_MAX 8
+
+/* A directory that the guest mounts by the tag "share" and its number. */
+struct backend_share {
+	char *path; /* absolute */
+	bool read_only;
+};
+
 /* What both backends are made from. Pointers stay the caller's and live as long as the backend. */
 struct backend_config {
 	const char *kernel_path;
@@ -121,7 +129,9 @@ struct backend_config {
 	const char *cpu_flags; /* of QEMU's -cpu, each with a comma before it; NULL: none */
 	uint64_t memory_bytes;
 	const struct backend_disk *disks;
-	size_t disk_count;      /* at most BACKEND_DISKS_MAX */
+	size_t disk_count; /* at most BACKEND_DISKS_MAX */
+	const struct backend_share *shares;
+	size_t share_count;     /* at most BACKEND_SHARES_MAX */
 	bool rng;               /* the guest gets an entropy device */
 	const char *vsock_path; /* Unix socket of the guest's socket device; NULL: none */
 	uint32_t vsock_cid;

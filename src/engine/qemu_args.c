@@ -184,6 +184,10 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
 	for (size_t i = 0; i < cfg->common.disk_count; i++) {
 		add_disk(a, &cfg->common.disks[i], i);
 	}
+	for (size_t i = 0; i < cfg->common.share_count; i++) {
+		snprintf(tag, sizeof(tag), "share%zu", i);
+		add_share(a, tag, cfg->common.shares[i].path, cfg->common.shares[i].read_only);
+	}
 	if (cfg->lab) {
 		add_share(a, "hostroot", "/", true);
 		for (size_t i = 0; cfg->rw && cfg->rw[i]; i++) {
@@ -199,7 +203,9 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
  */
 static int check_append(const struct backend_qemu_config *cfg, struct err *e)
 {
-	size_t devices = cfg->common.channel + cfg->common.rng + cfg->common.disk_count, bytes;
+	size_t devices = cfg->common.channel + cfg->common.rng + cfg->common.disk_count +
+			 cfg->common.share_count,
+	       bytes;
 
 	if (cfg->lab) {
 		devices++;

@@ -68,6 +68,29 @@ static json_t *lab_to_json(const struct job_lab *l)
 	return rw ? json_pack("{s:s, s:o}", "cwd", l->cwd, "rw", rw) : NULL;
 }
 
+static json_t *shares_to_json(const struct job *job)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < job->share_count; i++) {
+		const struct job_share *s = &job->shares[i];
+
+		if (json_array_append_new(a, json_pack("{s:s, s:s, s:b}", "tag", s->tag, "at",
+						       s->at, "ro", (int)s->read_only)) < 0) {
+			json_decref(a);
+			return NULL;
+		}
+	}
+	return a;
+}
+
+static json_t *root_to_json(const struct job_root *r)
+{
+	return json_pack("{s:s, s:b, s:b}", r->share ? "share" : "disk",
+			 r->share ? r->share : r->disk, "ro", (int)r->read_only, "init",
+			 (int)r->init);
+}
+
 static int check(const struct job *job, struct err *e)
 {
 	const struct job_bench *b = &job->bench;
@@ -108,6 +131,16 @@ static int check(const struct job *job, struct err *e)
 				       job->lab.rw[i]);
 		}
 	}
+	for (size_t i = 0; i < job->share_count; i++) {
+		if (job->shares[i].at[0] != '/') {
+			return err_set(e, -EINVAL, "job: share at '%s', expected an absolute path",
+				       job->shares[i].at);
+		}
+	}
+	if (job->share_count > JOB_SHARES_MAX) {
+		return err_set(e, -E2BIG, "job: %zu shares, at most %d", job->share_count,
+			       JOB_SHARES_MAX);
+	}
 	return 0;
 }
 
@@ -143,6 +176,12 @@ int job_write(const struct job *job, char **ret_text, size_t *ret_len, struct er
 	/* json_pack() takes over or frees each 'o', and fails when one is NULL. */
 	o = json_pack("{s:i, s:o, s:o, s:s, s:o, s:o}", "version", JOB_VERSION, "command", command,
 		      "env", env, "cwd", job->cwd ? job->cwd : "/", "bench", bench, "lab", lab);
+	if (o && ((job->share_count && json_object_set_new(o, "shares", shares_to_json(job)) < 0) ||
+		  ((job->root.share || job->root.disk) &&
+		   json_object_set_new(o, "root", root_to_json(&job->root)) < 0))) {
+		json_decref(o);
+		o = NULL;
+	}
 	text = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_decref(o);
 	if (!text) {

@@ -39,12 +39,32 @@ struct job_lab {
 	const char **rw; /* host directories shared for writing, tags rw0, rw1, …; or NULL */
 };
 
+#define JOB_SHARES_MAX 16
+
+/* A directory of the host, shared under a tag. */
+struct job_share {
+	const char *tag;
+	const char *at; /* where the command finds it, absolute */
+	bool read_only;
+};
+
+/* Where the command finds its files: a directory of the host, or a disk. */
+struct job_root {
+	const char *share; /* its tag; or NULL */
+	const char *disk;  /* its serial; or NULL. Both NULL: the agent's own files */
+	bool read_only;    /* what it writes stays in memory */
+	bool init;         /* the root's own init is the first process */
+};
+
 struct job {
 	const char **command; /* argument vector, NULL-terminated; NULL: none */
 	const char **env;     /* "NAME=value", NULL-terminated; or NULL */
 	const char *cwd;      /* absolute; NULL: / */
 	struct job_bench bench;
 	struct job_lab lab;
+	const struct job_share *shares;
+	size_t share_count;
+	struct job_root root;
 	void *parsed; /* what job_read() allocated; job_fini() frees it */
 };
 

@@ -12,6 +12,7 @@
 struct parsed {
 	json_t *root;
 	const char **command, **env, **names, **rw;
+	struct job_share *shares;
 	char *env_text;
 };
 
@@ -22,6 +23,7 @@ static void parsed_free(struct parsed *p)
 	free(p->env);
 	free(p->names);
 	free(p->rw);
+	free(p->shares);
 	free(p->env_text);
 	free(p);
 }
@@ -144,6 +146,59 @@ static int lab_from_json(const json_t *o, struct parsed *p, struct job_lab *l, s
 	return 0;
 }
 
+static bool is_absolute(const char *path)
+{
+	return path && path[0] == '/';
+}
+
+static int shares_from_json(const json_t *a, struct parsed *p, struct job *job, struct err *e)
+{
+	size_t n = json_array_size(a);
+
+	if (!json_is_array(a) || n > JOB_SHARES_MAX) {
+		return err_set(e, -EINVAL, "job: 'shares' is no list of at most %d",
+			       JOB_SHARES_MAX);
+	}
+	p->shares = calloc(n + 1, sizeof(*p->shares));
+	if (!p->shares) {
+		return err_errno(e, -ENOMEM, "job");
+	}
+	for (size_t i = 0; i < n; i++) {
+		const json_t *o = json_array_get(a, i);
+		const json_t *ro = json_object_get(o, "ro");
+		struct job_share s = {.tag = json_string_value(json_object_get(o, "tag")),
+				      .at = json_string_value(json_object_get(o, "at")),
+				      .read_only = json_is_true(ro)};
+
+		if (!s.tag || !is_absolute(s.at) || !json_is_boolean(ro)) {
+			return err_set(e, -EINVAL,
+				       "job: 'shares' has an entry without 'tag', 'ro' or an "
+				       "absolute path 'at'");
+		}
+		p->shares[i] = s;
+	}
+	job->shares = p->shares;
+	job->share_count = n;
+	return 0;
+}
+
+static int root_from_json(const json_t *o, struct job_root *ret, struct err *e)
+{
+	const json_t *ro = json_object_get(o, "ro"), *init = json_object_get(o, "init");
+	struct job_root r = {.share = json_string_value(json_object_get(o, "share")),
+			     .disk = json_string_value(json_object_get(o, "disk")),
+			     .read_only = json_is_true(ro),
+			     .init = json_is_true(init)};
+
+	if (!r.share == !r.disk || !json_is_boolean(ro) || !json_is_boolean(init)) {
+		return err_set(e, -EINVAL,
+			       "job: 'root' has not one of 'share' and 'disk', or no 'ro' or "
+			       "'init'");
+	}
+	*ret = r;
+	return 0;
+}
+
 /**
  * job_read() - take a job from its JSON text
  * @text: the text, not necessarily NUL-terminated
@@ -199,6 +254,14 @@ int job_read(const char *text, size_t len, struct job *ret, struct err *e)
 	v = json_object_get(p->root, "lab");
 	if (r == 0 && v && !json_is_null(v)) {
 		r = lab_from_json(v, p, &job.lab, e);
+	}
+	v = json_object_get(p->root, "shares");
+	if (r == 0 && v && !json_is_null(v)) {
+		r = shares_from_json(v, p, &job, e);
+	}
+	v = json_object_get(p->root, "root");
+	if (r == 0 && v && !json_is_null(v)) {
+		r = root_from_json(v, &job.root, e);
 	}
 	if (r < 0) {
 		return r;

@@ -161,6 +161,65 @@ static void text_that_is_no_job_is_refused_by_the_agent(void **state)
 	}
 }
 
+static void shares_and_root_are_read_back_the_same(void **state)
+{
+	const struct job_share shares[] = {{"share0", "/mnt/a", true}, {"share1", "/b", false}};
+	const struct job_root roots[] = {
+		{.share = "share2", .read_only = true},
+		{.disk = "ringside-disk0", .init = true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
+		struct job job = {.command = (const char **)command,
+				  .shares = shares,
+				  .share_count = ARRAY_SIZE(shares),
+				  .root = roots[i]};
+		_cleanup_free_ char *text = NULL;
+		struct err e = ERR_INIT;
+		struct job got;
+		size_t len;
+
+		assert_int_equal(job_write(&job, &text, &len, &e), 0);
+		assert_int_equal(job_read(text, len, &got, &e), 0);
+		assert_int_equal(got.share_count, 2);
+		for (size_t n = 0; n < 2; n++) {
+			assert_string_equal(got.shares[n].tag, shares[n].tag);
+			assert_string_equal(got.shares[n].at, shares[n].at);
+			assert_int_equal(got.shares[n].read_only, shares[n].read_only);
+		}
+		assert_int_equal(got.root.share != NULL, roots[i].share != NULL);
+		assert_string_equal(got.root.share ? got.root.share : got.root.disk,
+				    roots[i].share ? roots[i].share : roots[i].disk);
+		assert_int_equal(got.root.read_only, roots[i].read_only);
+		assert_int_equal(got.root.init, roots[i].init);
+		job_fini(&got);
+	}
+}
+
+static void shares_and_roots_that_are_none_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"\"shares\":{}",
+		"\"shares\":[{\"tag\":\"a\",\"at\":\"a\",\"ro\":true}]",
+		"\"shares\":[{\"tag\":\"a\",\"at\":\"/a\"}]",
+		"\"shares\":[{\"at\":\"/a\",\"ro\":true}]",
+		"\"root\":{\"ro\":true,\"init\":false}",
+		"\"root\":{\"share\":\"a\",\"disk\":\"b\",\"ro\":true,\"init\":false}",
+		"\"root\":{\"share\":\"a\",\"init\":false}",
+		"\"root\":{\"share\":\"a\",\"ro\":true}",
+		"\"root\":[]",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char text[256];
+		struct err e = ERR_INIT;
+		struct job got;
+
+		snprintf(text, sizeof(text), "{\"version\":1,\"command\":[\"a\"],%s}", bad[i]);
+		assert_int_equal(job_read(text, strlen(text), &got, &e), -EINVAL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +227,8 @@ int main(void)
 		cmocka_unit_test(what_is_written_is_read_back_the_same),
 		cmocka_unit_test(a_job_that_makes_no_sense_is_refused_when_it_is_written),
 		cmocka_unit_test(text_that_is_no_job_is_refused_by_the_agent),
+		cmocka_unit_test(shares_and_root_are_read_back_the_same),
+		cmocka_unit_test(shares_and_roots_that_are_none_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

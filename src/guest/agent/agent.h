@@ -4,8 +4,9 @@
  * runs the job's benchmarks and command with their output forwarded byte-exact, reports the status
  * and ends the VM. One thread; nothing here runs on the host.
  *
- * Order: mark, mounts, drivers from the initrd, link to the host, job, "agent" line, benchmarks,
- * command, "exit" line, drain, exit port, reboot (should nobody listen at the exit port).
+ * Order: mark, mounts, drivers from the initrd, link to the host, job, "agent" line, root and
+ * shares, benchmarks, command, "exit" line, drain, exit port, reboot (should nobody listen at the
+ * exit port).
  */
 #ifndef GUEST_AGENT_H
 #define GUEST_AGENT_H
@@ -27,6 +28,7 @@
 /* setup.c */
 int setup_mounts(struct err *e) __must_check;
 void setup_loopback(void);
+void setup_dev_links(const char *root);
 
 /* modules.c: drivers that the kernel has as modules, from the user's initrd. */
 #define MODULES_CHAIN_MAX 32
@@ -84,6 +86,10 @@ int task_run(struct link *l, const struct task *t, struct task_end *ret,
 /* bench.c */
 int bench_run(struct link *l, const struct job *job, struct task_end *ret,
 	      struct err *e) __must_check;
+
+/* root.c */
+int root_enter(const struct job *job, const char **ret_root, struct err *e) __must_check;
+void root_leave(const struct job *job);
 
 /* lab.c */
 int lab_enter(const struct job *job, const char **ret_root, struct err *e) __must_check;

@@ -209,19 +209,9 @@ static int own_mounts(struct err *e)
  */
 static void make_at_home(void)
 {
-	static const struct {
-		const char *name, *target;
-	} links[] = {
-		{ROOT "/dev/fd", "/proc/self/fd"},
-		{ROOT "/dev/stdin", "/proc/self/fd/0"},
-		{ROOT "/dev/stdout", "/proc/self/fd/1"},
-		{ROOT "/dev/stderr", "/proc/self/fd/2"},
-	};
 	int fd;
 
-	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
-		(void)!symlink(links[i].target, links[i].name);
-	}
+	setup_dev_links(ROOT);
 	/* Guest memory of a VMM in here is shared memory: let it have the huge pages it asks for.
 	 */
 	fd = open(ROOT "/sys/kernel/mm/transparent_hugepage/shmem_enabled", O_WRONLY | O_CLOEXEC);

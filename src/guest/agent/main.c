@@ -42,7 +42,10 @@ static int run_job(struct link *l, const struct job *job, struct task_end *ret, 
 	int r = 0;
 
 	*ret = (struct task_end){0};
-	if (job->bench.names) {
+	if (!job->lab.cwd) {
+		r = root_enter(job, &t.root, e);
+	}
+	if (r == 0 && job->bench.names) {
 		r = bench_run(l, job, ret, e);
 	}
 	if (r < 0 || !job->command) {
@@ -52,7 +55,11 @@ static int run_job(struct link *l, const struct job *job, struct task_end *ret, 
 		r = lab_enter(job, &t.root, e);
 		t.cwd = job->lab.cwd;
 	}
-	return r < 0 ? r : task_run(l, &t, ret, e);
+	if (r == 0) {
+		r = task_run(l, &t, ret, e);
+		root_leave(job);
+	}
+	return r;
 }
 
 static int work(struct link *l, struct task_end *ret, struct err *e)

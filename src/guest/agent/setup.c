@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -65,5 +66,31 @@ void setup_loopback(void)
 	if (fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &req) == 0) {
 		req.ifr_flags |= IFF_UP;
 		ioctl(fd, SIOCSIFFLAGS, &req);
+	}
+}
+
+/**
+ * setup_dev_links() - the links in /dev that a host's udev would have made
+ * @root: of which /dev; empty for the agent's own
+ *
+ * Each is a convenience: what cannot be made is left out.
+ *
+ * Context: the agent, once devtmpfs is there.
+ */
+void setup_dev_links(const char *root)
+{
+	static const struct {
+		const char *name, *target;
+	} links[] = {
+		{"/dev/fd", "/proc/self/fd"},
+		{"/dev/stdin", "/proc/self/fd/0"},
+		{"/dev/stdout", "/proc/self/fd/1"},
+		{"/dev/stderr", "/proc/self/fd/2"},
+	};
+	char name[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
+		snprintf(name, sizeof(name), "%s%s", root, links[i].name);
+		(void)!symlink(links[i].target, name);
 	}
 }
