@@ -320,6 +320,7 @@ static int conclude(struct session *s, struct outcome *ret, struct err *e)
 		log_warn("%llu lines of the guest's results could not be understood",
 			 (unsigned long long)s->results.dropped);
 	}
+	r->paused_ns = session_stood_ns(s);
 	read_calltime(s);
 	if (s->results.uname[0]) {
 		free(r->kernel_version);

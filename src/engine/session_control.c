@@ -37,7 +37,13 @@ static const char *phase_of(const struct session *s)
 	return s->record->phase_ns[RECORD_KERNEL_MARK] != RECORD_NEVER ? "kernel" : "start";
 }
 
-static uint64_t stood_ns(const struct session *s)
+/**
+ * session_stood_ns() - how long the guest stood still so far
+ * @s: the session
+ *
+ * Return: ns. Context: the event loop's thread.
+ */
+uint64_t session_stood_ns(const struct session *s)
 {
 	return s->stood_ns + (s->standing_since_ns ? session_now_ns() - s->standing_since_ns : 0);
 }
@@ -51,7 +57,7 @@ static json_t *status(void *ctx)
 			      cfg->name, "pid", (int)getpid(), "state", state_of(s), "phase",
 			      phase_of(s), "uptime_s",
 			      (double)(session_now_ns() - cfg->exec_ns) / (double)NS_PER_SEC,
-			      "paused_s", (double)stood_ns(s) / (double)NS_PER_SEC, "vcpus",
+			      "paused_s", (double)session_stood_ns(s) / (double)NS_PER_SEC, "vcpus",
 			      (json_int_t)cfg->vcpus, "memory_bytes", (json_int_t)cfg->memory_bytes,
 			      "backend", cfg->backend_name, "kernel",
 			      record_text_to_json(cfg->kernel_path), "console",

@@ -53,6 +53,7 @@ void session_on_mark(void *ctx, const struct backend_mark *m);
 
 /* session_control.c */
 int session_control_start(struct session *s, struct err *e) __must_check;
+uint64_t session_stood_ns(const struct session *s);
 void session_on_standing(void *ctx, bool on);
 void session_end_by(struct session *s, int sig);
 

@@ -248,15 +248,21 @@ json_t *record_boot_to_json(const struct record_boot *r)
 				  number_or_null(r->user_mark_ticks), "exits",
 				  number_or_null(r->user_mark_exits));
 
-	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o, s:o,"
-			 " s:{s:i, s:s, s:o, s:o}}",
-			 "schema_version", RECORD_SCHEMA_VERSION, "type", "boot", "provenance",
-			 provenance_to_json(r), "phases_ns", phases_to_json(r), "marks", marks,
-			 "exits", exits_to_json(r), "kvm_stats", json_or_null(r->kvm_stats),
-			 "windows", windows_to_json(r), "guest", r->guest, "calltime",
-			 json_or_null(r->calltime), "console_tail", json_or_null(r->console_tail),
-			 "outcome", "status", r->status, "kind", r->outcome_kind, "guest_status",
-			 guest_status, "text", record_text_to_json(r->outcome_text));
+	json_t *o =
+		json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o, s:o,"
+			  " s:{s:i, s:s, s:o, s:o}}",
+			  "schema_version", RECORD_SCHEMA_VERSION, "type", "boot", "provenance",
+			  provenance_to_json(r), "phases_ns", phases_to_json(r), "marks", marks,
+			  "exits", exits_to_json(r), "kvm_stats", json_or_null(r->kvm_stats),
+			  "windows", windows_to_json(r), "guest", r->guest, "calltime",
+			  json_or_null(r->calltime), "console_tail", json_or_null(r->console_tail),
+			  "outcome", "status", r->status, "kind", r->outcome_kind, "guest_status",
+			  guest_status, "text", record_text_to_json(r->outcome_text));
+
+	if (o && r->paused_ns) {
+		json_object_set_new(o, "paused_ns", json_integer((json_int_t)r->paused_ns));
+	}
+	return o;
 }
 
 /**

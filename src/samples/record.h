@@ -66,7 +66,8 @@ struct record_boot {
 	json_t *kvm;    /* {"api":12,"caps":{...}}, or NULL */
 	json_t *qemu;   /* {"version":...,"argv":[...]}, or NULL */
 
-	uint64_t phase_ns[RECORD_PHASE_COUNT];     /* since exec; RECORD_NEVER: not seen */
+	uint64_t phase_ns[RECORD_PHASE_COUNT]; /* since exec; RECORD_NEVER: not seen */
+	uint64_t paused_ns;                    /* the guest stood still, by a pause or a debugger */
 	uint64_t user_mark_ticks, user_mark_exits; /* at the user mark; RECORD_NEVER: not known */
 
 	uint64_t exits_total, exits_user_ns;

@@ -78,7 +78,8 @@ def test_a_run_is_found_paused_resumed_and_stopped_by_its_name(env, tmp_path):
     assert "a machine called 'one' runs already" in twice.stderr.read().decode()
     assert ctl(env, "one", "stop") == (0, "", "")
     # Stop came back when all was over: the name is free, and the record is whole.
-    assert json.loads(record.read_text())["outcome"]["kind"] == "signal"
+    r = json.loads(record.read_text())
+    assert r["outcome"]["kind"] == "signal" and r["paused_ns"] > 1e9
     assert ctl(env) == (0, "", "")
     assert p.wait(PATIENCE_S) == -signal.SIGTERM
     assert ctl(env, "one", "status") == (1, "", "ringside: error: no machine called 'one' runs\n")
@@ -158,9 +159,10 @@ def test_a_wrong_name_is_told_before_anything_starts(env):
     assert "--name: 'a/b' is no name for a machine" in p.stderr.read().decode()
 
 
-def test_a_second_sigint_ends_a_run_at_once_that_waits_for_its_reader(env):
+def test_a_second_sigint_ends_a_run_at_once_that_waits_for_its_reader(env, tmp_path):
     """The first one ends it, and waits a second for whoever reads; the second waits for nobody."""
-    p = start(env, "full", "cat", "/dev/zero")
+    record = tmp_path / "record"
+    p = start(env, "full", "cat", "/dev/zero", options=("--json", record))
     wait_for_output(p)
     time.sleep(2)
     before = time.monotonic()
@@ -170,3 +172,21 @@ def test_a_second_sigint_ends_a_run_at_once_that_waits_for_its_reader(env):
     p.send_signal(signal.SIGINT)
     assert p.wait(PATIENCE_S) == -signal.SIGINT
     assert time.monotonic() - before < 0.9
+    assert json.loads(record.read_text())["outcome"]["kind"] == "signal"
+
+
+def test_under_qemu_gdb_is_let_in_by_qemu_and_the_guest_waits_for_it(env):
+    where = os.path.join(env["XDG_RUNTIME_DIR"], "gdb")
+    p = start(env, "gdb", "sh", "-c", "nproc", options=("--gdb", where, "--timeout", "60"))
+    end = time.monotonic() + PATIENCE_S
+    while not os.path.exists(where):
+        assert time.monotonic() < end and p.poll() is None
+        time.sleep(0.1)
+    assert status(env, "gdb")["state"] == "halted by the debugger"
+    kernel = subprocess.run([RINGSIDE, "kernel", "path", "base"], capture_output=True, check=True)
+    out = subprocess.run(
+        ["gdb", "-q", "-nx", "-batch", kernel.stdout.decode().strip(), "-ex", f"target remote {where}",
+         "-ex", "hbreak start_kernel", "-ex", "continue", "-ex", "bt", "-ex", "delete", "-ex", "detach"],
+        capture_output=True, timeout=PATIENCE_S).stdout.decode()
+    assert "in start_kernel ()" in out and "in x86_64_start_kernel ()" in out
+    assert p.communicate(timeout=PATIENCE_S)[0] == b"1\n" and p.returncode == 0
