@@ -360,15 +360,38 @@ int inspect_use_config(struct inspection *in, const char *path, struct err *e)
 	return 0;
 }
 
+static bool has_word(int fd, uint64_t offset, uint64_t len, const char *word)
+{
+	struct err ignored = ERR_INIT;
+	struct bytes b = {0};
+	bool found = len > 0 && read_part(fd, offset, len, &b, &ignored) == 0 &&
+		     find(b.at, b.at + b.len, word);
+
+	bytes_fini(&b);
+	return found;
+}
+
+/* Newer kernels look for the tables already in what unpacks them, which stands around the payload.
+ */
+static bool unpacker_has(const struct load_image *img, const char *word)
+{
+	const struct load_segment *code = &img->segments[0];
+	uint64_t payload = img->header.payload_offset;
+	uint64_t behind = payload + img->header.payload_length;
+
+	return has_word(img->fd, code->file_offset, payload, word) ||
+	       has_word(img->fd, code->file_offset + behind, code->file_bytes - behind, word);
+}
+
 /**
  * inspect_acpi() - does a kernel read ACPI tables?
  * @path: of the file
  * @ret: set on success
  * @e: set on failure
  *
- * It is asked before each start, so of a vmlinux only the constants are looked at; a bzImage must
- * be unpacked. No configuration is needed: the word that marks the tables is in a kernel that looks
- * for them, and in no other.
+ * It is asked before each start, so of a vmlinux only the constants are looked at, and a bzImage is
+ * unpacked only when its unpacker does not tell. No configuration is needed: the word that marks
+ * the tables is in a kernel that looks for them, and in no other.
  *
  * Return: 0, or what load_image_open() says of a file that is no kernel.
  * Context: a thread that may block.
@@ -383,6 +406,11 @@ int inspect_acpi(const char *path, enum inspect_acpi *ret, struct err *e)
 
 	if (r < 0) {
 		return r;
+	}
+	if (in.image.format == LOAD_FORMAT_BZIMAGE && unpacker_has(&in.image, ACPI_WORD)) {
+		load_image_close(&in.image);
+		*ret = INSPECT_ACPI_THERE;
+		return 0;
 	}
 	if (in.image.format == LOAD_FORMAT_BZIMAGE) {
 		r = unpack_payload(&in, &b, &why);

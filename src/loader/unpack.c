@@ -165,8 +165,83 @@ static int unpack_lz4(const uint8_t *src, size_t len, uint8_t *dst, size_t room,
 	return r;
 }
 
+/* The format before xz, whose end may be marked or stand in its header. */
+static int unpack_lzma(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
+		       struct err *e)
+{
+	typeof(&lzma_alone_decoder) begin;
+	typeof(&lzma_code) code;
+	typeof(&lzma_end) end;
+	lzma_stream s = LZMA_STREAM_INIT;
+	lzma_ret how;
+	void *lib;
+	int r = load_library("liblzma.so.5", &lib, e);
+
+	if (r < 0) {
+		return r;
+	}
+	*(void **)&begin = dlsym(lib, "lzma_alone_decoder");
+	*(void **)&code = dlsym(lib, "lzma_code");
+	*(void **)&end = dlsym(lib, "lzma_end");
+	if (!begin || !code || !end) {
+		r = err_set(e, -ENOTSUP, "lzma: the library lacks a function");
+	} else if (begin(&s, LZMA_MEMORY_BYTES) != LZMA_OK) {
+		r = err_set(e, -ENOMEM, "lzma: out of memory");
+	} else {
+		s.next_in = src;
+		s.avail_in = len;
+		s.next_out = dst;
+		s.avail_out = room;
+		how = code(&s, LZMA_RUN);
+		if (how == LZMA_OK && s.avail_out == 0) {
+			r = err_set(e, -EFBIG, "lzma: more than %zu bytes come out", room);
+		} else if (how != LZMA_STREAM_END) {
+			r = err_set(e, -EBADMSG, "lzma: the data are damaged or cut off (%d)", how);
+		}
+		*ret_len = s.total_out;
+		end(&s);
+	}
+	dlclose(lib);
+	return r;
+}
+
+#define BZIP2_OUT_OF_MEMORY (-3) /* bzlib.h, whose package is not needed for these */
+#define BZIP2_OUT_IS_FULL   (-8)
+
+static int unpack_bzip2(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
+			struct err *e)
+{
+	int (*decompress)(char *to, unsigned int *to_bytes, char *from, unsigned int from_bytes,
+			  int small, int verbose);
+	unsigned int out = room < UINT_MAX ? (unsigned int)room : UINT_MAX;
+	void *lib;
+	int how, r = load_library("libbz2.so.1.0", &lib, e);
+
+	if (r < 0) {
+		return r;
+	}
+	*(void **)&decompress = dlsym(lib, "BZ2_bzBuffToBuffDecompress");
+	if (!decompress) {
+		r = err_set(e, -ENOTSUP, "bzip2: the library lacks a function");
+	} else {
+		how = decompress((char *)dst, &out, (char *)src,
+				 len < UINT_MAX ? (unsigned int)len : UINT_MAX, 0, 0);
+		if (how == BZIP2_OUT_IS_FULL) {
+			r = err_set(e, -EFBIG, "bzip2: more than %zu bytes come out", room);
+		} else if (how == BZIP2_OUT_OF_MEMORY) {
+			r = err_set(e, -ENOMEM, "bzip2: out of memory");
+		} else if (how != 0) {
+			r = err_set(e, -EBADMSG, "bzip2: the data are damaged or cut off (%d)",
+				    how);
+		}
+		*ret_len = out;
+	}
+	dlclose(lib);
+	return r;
+}
+
 /**
- * unpack() - undo gzip, zstd, xz or a kernel's lz4, by the magic at the start
+ * unpack() - undo gzip, zstd, xz, lzma, bzip2 or a kernel's lz4, by the magic at the start
  * @src: the packed bytes; what stands behind their end is not looked at
  * @len: how many there are
  * @dst: gets what comes out, also a part of it when that fails
@@ -184,10 +259,8 @@ int unpack(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *re
 		const char *name;
 		int (*unpack)(const uint8_t *src, size_t len, uint8_t *dst, size_t room,
 			      size_t *ret_len, struct err *e);
-	} formats[] = {{"gzip", unpack_gzip},
-		       {"zstd", unpack_zstd},
-		       {"xz", unpack_xz},
-		       {"lz4", unpack_lz4}};
+	} formats[] = {{"gzip", unpack_gzip}, {"zstd", unpack_zstd},   {"xz", unpack_xz},
+		       {"lzma", unpack_lzma}, {"bzip2", unpack_bzip2}, {"lz4", unpack_lz4}};
 	const char *name = len >= MAGIC_BYTES ? magic_compression(src) : NULL;
 
 	for (size_t i = 0; name && i < ARRAY_SIZE(formats); i++) {
@@ -195,6 +268,7 @@ int unpack(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *re
 			return formats[i].unpack(src, len, dst, room, ret_len, e);
 		}
 	}
-	return err_set(e, -ENOTSUP, "%s cannot be unpacked here; gzip, zstd, xz and lz4 can",
+	return err_set(e, -ENOTSUP,
+		       "%s cannot be unpacked here; gzip, zstd, xz, lzma, bzip2 and lz4 can",
 		       name ? name : "a format without a known magic");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "devices/acpi_power.h"
 #include "devices/guestport.h"
 #include "devices/i8042.h"
 #include "devices/rtc.h"
@@ -44,6 +45,7 @@ static void every_device_survives_random_accesses_of_any_width_and_offset(void *
 	struct heard heard = {0};
 	struct machine_events ev = {&events_ops, &heard};
 	struct irq_line irq = {&irq_ops, &heard, SERIAL_COM1_GSI};
+	struct acpi_power power;
 	struct guestport exit_port;
 	struct guestport mark_port;
 	struct guestport timer;
@@ -61,6 +63,7 @@ static void every_device_survives_random_accesses_of_any_width_and_offset(void *
 		{SERIAL_COM1_PORT, SERIAL_PORTS, &serial.dev},
 		{I8042_DATA_PORT, 5, &i8042.dev},
 		{RTC_PORT, RTC_PORTS, &rtc.dev},
+		{ACPI_POWER_PORT, ACPI_POWER_PORTS, &power.dev},
 		{EXIT_PORT, EXIT_PORT_BYTES, &exit_port.dev},
 		{MARK_PORT, MARK_PORT_BYTES, &mark_port.dev},
 		{BOOT_TIMER_GPA, BOOT_TIMER_BYTES, &timer.dev},
@@ -71,6 +74,7 @@ static void every_device_survives_random_accesses_of_any_width_and_offset(void *
 	assert_int_equal(serial_init(&serial, &irq, &ring), 0);
 	i8042_init(&i8042, &ev);
 	rtc_init(&rtc, &rtc_host_time);
+	acpi_power_init(&power, &ev);
 	exit_port_init(&exit_port, &ev);
 	mark_port_init(&mark_port, &ev);
 	boot_timer_init(&timer, &ev);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "support.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <lz4.h>
@@ -27,6 +28,7 @@
 
 static uint8_t kernel[KERNEL_BYTES];
 static uint8_t packed[PAYLOAD_BYTES];
+static bool acpi_inside; /* of the vmlinux that is made next */
 static struct inspection in;
 static struct err e;
 
@@ -78,6 +80,45 @@ static size_t pack_xz(const void *src, size_t len, uint8_t *dst, size_t room)
 	return n;
 }
 
+static size_t pack_lzma(const void *src, size_t len, uint8_t *dst, size_t room)
+{
+	lzma_stream z = LZMA_STREAM_INIT;
+	lzma_options_lzma how;
+	size_t n;
+
+	assert_false(lzma_lzma_preset(&how, 6));
+	assert_int_equal(lzma_alone_encoder(&z, &how), LZMA_OK);
+	z.next_in = src;
+	z.avail_in = len;
+	z.next_out = dst;
+	z.avail_out = room;
+	assert_int_equal(lzma_code(&z, LZMA_FINISH), LZMA_STREAM_END);
+	n = z.total_out;
+	lzma_end(&z);
+	return n;
+}
+
+/* Without its headers, as src/loader/unpack.c has it. */
+static size_t pack_bzip2(const void *src, size_t len, uint8_t *dst, size_t room)
+{
+	int (*compress)(char *, unsigned int *, char *, unsigned int, int, int, int);
+	void *lib = dlopen("libbz2.so.1.0", RTLD_NOW);
+	unsigned int n = (unsigned int)room;
+
+	assert_non_null(lib);
+	*(void **)&compress = dlsym(lib, "BZ2_bzBuffToBuffCompress");
+	assert_non_null(compress);
+	assert_int_equal(compress((char *)dst, &n, (char *)src, (unsigned int)len, 9, 0, 0), 0);
+	dlclose(lib);
+	return n;
+}
+
+static const struct {
+	const char *name;
+	size_t (*pack)(const void *src, size_t len, uint8_t *dst, size_t room);
+} formats[] = {{"gzip", pack_gzip}, {"zstd", pack_zstd}, {"xz", pack_xz},
+	       {"lz4", pack_lz4},   {"lzma", pack_lzma}, {"bzip2", pack_bzip2}};
+
 /* A vmlinux that elf_builder's program headers fit to, with a note, a banner and a configuration.
  */
 static int vmlinux_fd(void)
@@ -101,6 +142,9 @@ static int vmlinux_fd(void)
 	strcpy((char *)kernel + BANNER_AT - 64, "Linux version %s");
 	strcpy((char *)kernel + BANNER_AT, "Linux version 6.12.34-test (a@b) #1 SMP\n");
 	strcpy((char *)kernel + CONFIG_AT - 16, "IKCFG_ST");
+	if (acpi_inside) {
+		memcpy(kernel + CONFIG_AT - 64, "RSD PTR ", 8);
+	}
 	memcpy(kernel + CONFIG_AT, "IKCFG_ST", 8);
 	pack_gzip(CONFIG, strlen(CONFIG), kernel + CONFIG_AT + 8, 0x400);
 	assert_int_equal(pwrite(fd, kernel, sizeof(kernel), 0), KERNEL_BYTES);
@@ -156,14 +200,8 @@ static void a_vmlinux_is_read_as_it_is(void **state)
 	inspect_close(&in);
 }
 
-static void a_bzimage_is_unpacked_by_each_of_four_formats(void **state)
+static void a_bzimage_is_unpacked_by_each_of_six_formats(void **state)
 {
-	static const struct {
-		const char *name;
-		size_t (*pack)(const void *, size_t, uint8_t *, size_t);
-	} formats[] = {
-		{"gzip", pack_gzip}, {"zstd", pack_zstd}, {"xz", pack_xz}, {"lz4", pack_lz4}};
-
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		open_it(bzimage_fd(formats[i].pack, BZIMAGE_BUILDER_INIT_SIZE));
 		assert_string_equal(in.packed, formats[i].name);
@@ -174,11 +212,8 @@ static void a_bzimage_is_unpacked_by_each_of_four_formats(void **state)
 
 static void more_than_the_kernel_asks_memory_for_does_not_come_out(void **state)
 {
-	static size_t (*const formats[])(const void *, size_t, uint8_t *,
-					 size_t) = {pack_gzip, pack_zstd, pack_xz, pack_lz4};
-
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		open_it(bzimage_fd(formats[i], 0x4000));
+		open_it(bzimage_fd(formats[i].pack, 0x4000));
 		assert_true(strlen(in.unreadable) > 10);
 		assert_null(in.config);
 		assert_int_equal(in.unpacked_bytes, 0);
@@ -190,15 +225,54 @@ static void a_payload_that_cannot_be_unpacked_is_named(void **state)
 {
 	int fd = bzimage_fd(NULL, BZIMAGE_BUILDER_INIT_SIZE);
 
-	assert_int_equal(pwrite(fd, "BZh9", 4, PAYLOAD_AT), 4);
+	assert_int_equal(pwrite(fd, "\x89LZO", 4, PAYLOAD_AT), 4);
 	open_it(fd);
-	assert_string_equal(in.packed, "bzip2");
+	assert_string_equal(in.packed, "lzo");
 	assert_string_equal(in.unreadable,
-			    "bzip2 cannot be unpacked here; gzip, zstd, xz and lz4 can");
+			    "lzo cannot be unpacked here; gzip, zstd, xz, lzma, bzip2 and lz4 can");
 	assert_string_equal(in.no_config, "the kernel could not be unpacked");
 	/* The version is in front of the payload. */
 	assert_string_equal(in.version, BZIMAGE_BUILDER_VERSION);
 	inspect_close(&in);
+}
+
+static enum inspect_acpi acpi_of(int fd)
+{
+	enum inspect_acpi acpi;
+	char path[64];
+
+	e = (struct err)ERR_INIT;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(inspect_acpi(path, &acpi, &e), 0);
+	close(fd);
+	return acpi;
+}
+
+static int with_word(int fd, off_t at)
+{
+	assert_int_equal(pwrite(fd, "RSD PTR ", 8, at), 8);
+	return fd;
+}
+
+static void acpi_is_found_in_a_vmlinux_in_what_unpacks_one_and_in_what_is_packed(void **state)
+{
+	int fd;
+
+	assert_int_equal(acpi_of(vmlinux_fd()), INSPECT_ACPI_NONE);
+	assert_int_equal(acpi_of(with_word(vmlinux_fd(), CONFIG_AT - 64)), INSPECT_ACPI_THERE);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		fd = bzimage_fd(formats[i].pack, BZIMAGE_BUILDER_INIT_SIZE);
+		assert_int_equal(acpi_of(with_word(fd, PAYLOAD_AT - 64)), INSPECT_ACPI_THERE);
+		fd = bzimage_fd(formats[i].pack, BZIMAGE_BUILDER_INIT_SIZE);
+		assert_int_equal(acpi_of(fd), INSPECT_ACPI_NONE);
+		acpi_inside = true;
+		fd = bzimage_fd(formats[i].pack, BZIMAGE_BUILDER_INIT_SIZE);
+		acpi_inside = false;
+		assert_int_equal(acpi_of(fd), INSPECT_ACPI_THERE);
+	}
+	fd = bzimage_fd(NULL, BZIMAGE_BUILDER_INIT_SIZE);
+	assert_int_equal(pwrite(fd, "\x89LZO", 4, PAYLOAD_AT), 4);
+	assert_int_equal(acpi_of(fd), INSPECT_ACPI_UNKNOWN);
 }
 
 static void a_kernel_without_a_configuration_says_which_option_it_lacks(void **state)
@@ -253,13 +327,11 @@ static void try_it(int fd)
 
 static int file_of(int kind)
 {
-	static size_t (*const formats[])(const void *, size_t, uint8_t *,
-					 size_t) = {pack_gzip, pack_zstd, pack_xz, pack_lz4};
-
-	return kind == 0 ? vmlinux_fd() : bzimage_fd(formats[kind - 1], BZIMAGE_BUILDER_INIT_SIZE);
+	return kind == 0 ? vmlinux_fd()
+			 : bzimage_fd(formats[kind - 1].pack, BZIMAGE_BUILDER_INIT_SIZE);
 }
 
-#define KINDS      5
+#define KINDS      7
 #define FILE_BYTES 0x5000 /* of each kind */
 
 /* Packed once, not once a case. */
@@ -314,9 +386,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vmlinux_is_read_as_it_is),
-		cmocka_unit_test(a_bzimage_is_unpacked_by_each_of_four_formats),
+		cmocka_unit_test(a_bzimage_is_unpacked_by_each_of_six_formats),
 		cmocka_unit_test(more_than_the_kernel_asks_memory_for_does_not_come_out),
 		cmocka_unit_test(a_payload_that_cannot_be_unpacked_is_named),
+		cmocka_unit_test(
+			acpi_is_found_in_a_vmlinux_in_what_unpacks_one_and_in_what_is_packed),
 		cmocka_unit_test(a_kernel_without_a_configuration_says_which_option_it_lacks),
 		cmocka_unit_test(a_configuration_that_is_damaged_is_said_to_be),
 		cmocka_unit_test(options_are_found_by_their_whole_name),
