@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/backend_kvm_net.h"
 #include "cli/run_stats.h"
 #include "vmm/vmm.h"
 
@@ -24,6 +25,7 @@ struct backend_kvm {
 	const char *stats_path; /* NULL: no statistics are asked for */
 	int stats_fd;
 	struct evloop_source *liveness;
+	struct kvm_nets nets;
 	const struct backend_events *events;
 	void *ctx;
 };
@@ -96,9 +98,15 @@ static void on_killed(void *ctx)
 	k->events->killed(k->ctx);
 }
 
+static void on_net_gone(void *ctx, unsigned int net)
+{
+	kvm_nets_tell_gone(&((struct backend_kvm *)ctx)->nets, net);
+}
+
 static const struct machine_callbacks callbacks = {
 	.output = on_output,
 	.input_room = on_input_room,
+	.net_gone = on_net_gone,
 	.mark = on_mark,
 	.stopped = on_stopped,
 	.standing = on_standing,
@@ -316,6 +324,7 @@ static void kvm_destroy(struct backend *b)
 	if (k->stats_fd >= 0) {
 		close(k->stats_fd);
 	}
+	kvm_nets_close(&k->nets);
 	free(k);
 }
 
@@ -454,6 +463,11 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		machine.initrd_count = 1;
 	}
 	if (r == 0) {
+		r = kvm_nets_open(&k->nets, cfg, e);
+		machine.nets = k->nets.net;
+		machine.net_count = cfg->net_count;
+	}
+	if (r == 0) {
 		r = machine_build(&machine, &k->machine, e);
 	}
 	if (piece.fd >= 0) {
@@ -463,6 +477,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		kvm_destroy(&k->base);
 		return r;
 	}
+	kvm_nets_built(&k->nets);
 	warn_of_tails(cfg, k->machine);
 	if (cfg->gdb) {
 		log_warn("gdb: target remote %s%s", machine_gdb_address(k->machine),

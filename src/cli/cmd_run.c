@@ -26,6 +26,7 @@
 #include "cli/run_kernel.h"
 #include "cli/run_lacks.h"
 #include "cli/run_memory.h"
+#include "cli/run_net.h"
 #include "cli/run_options.h"
 #include "cli/run_pin.h"
 #include "cli/run_shares.h"
@@ -47,6 +48,7 @@ struct run {
 	struct run_vsock vsock;
 	unsigned int pin[PIN_HOST_CPUS_MAX]; /* with --pin: the processor of each vCPU */
 	struct run_shares shares;
+	struct run_nets nets;
 	int json_fd, console_fd;
 	struct control_socket control;
 	bool close_json; /* it is a file that we opened */
@@ -169,6 +171,9 @@ static int prepare(struct run *run, struct err *e)
 	if (r == 0) {
 		r = run_root_parse(run->o.root, run->o.init, &run->shares, &run->disks, e);
 	}
+	if (r == 0) {
+		r = run_nets_parse(&run->o.nets, &run->nets, e);
+	}
 	for (size_t i = 0; r == 0 && i < run->o.initrds.count; i++) {
 		r = cli_check_file("initrd", run->o.initrds.items[i], e);
 	}
@@ -177,7 +182,7 @@ static int prepare(struct run *run, struct err *e)
 		r = r < 0 ? err_prefix(e, "--name") : 0;
 	}
 	if (r == 0 && run_options_has_job(&run->o)) {
-		r = run_guest_initramfs(&run->o, &run->shares, &run->initramfs, e);
+		r = run_guest_initramfs(&run->o, &run->shares, &run->nets, &run->initramfs, e);
 	}
 	return r;
 }
@@ -235,9 +240,13 @@ static int check_needs_kvm(const struct run *run, struct err *e)
 		const char *option;
 		bool given;
 	} rows[] = {
-		{"pin", run->o.pin != NULL},          {"stats", run->o.stats != NULL},
-		{"vsock", run->vsock.path != NULL},   {"pages", run->o.pages != NULL},
-		{"prefault", run->o.memory.prefault}, {"lock-memory", run->o.memory.lock},
+		{"pin", run->o.pin != NULL},
+		{"stats", run->o.stats != NULL},
+		{"vsock", run->vsock.path != NULL},
+		{"pages", run->o.pages != NULL},
+		{"prefault", run->o.memory.prefault},
+		{"lock-memory", run->o.memory.lock},
+		{"net fd=N", run_nets_has_fd(&run->nets)},
 	};
 
 	for (size_t i = 0; run->qemu && i < ARRAY_SIZE(rows); i++) {
@@ -278,6 +287,8 @@ static int make_backend(struct run *run, struct err *e)
 		.rng = run->o.rng,
 		.shares = run->shares.share,
 		.share_count = run->shares.count,
+		.nets = run->nets.net,
+		.net_count = run->nets.count,
 		.vsock_path = run->vsock.path,
 		.vsock_cid = run->vsock.cid,
 		.pin = run->o.pin ? run->pin : NULL,
@@ -459,6 +470,7 @@ static void run_fini(struct run *run)
 	backend_destroy(run->backend);
 	initramfs_destroy(run->initramfs);
 	run_disks_fini(&run->disks);
+	run_nets_fini(&run->nets);
 	run_vsock_fini(&run->vsock);
 	run_shares_fini(&run->shares);
 	record_boot_fini(&run->record);

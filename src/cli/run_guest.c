@@ -169,7 +169,7 @@ static void add_shares(struct job *job, const struct run_shares *s)
 }
 
 static int compose_job_file(const struct run_options *o, const struct run_shares *shares,
-			    struct initramfs **ret, struct err *e)
+			    const struct run_nets *nets, struct initramfs **ret, struct err *e)
 {
 	_cleanup_free_ char *text = NULL;
 	struct job job = {0};
@@ -184,13 +184,17 @@ static int compose_job_file(const struct run_options *o, const struct run_shares
 		return err_prefix(e, "--job %s", o->job);
 	}
 	add_shares(&job, shares);
+	/* A job may say itself what its networks are. */
+	if (job.net_count == 0) {
+		run_nets_job(nets, &job);
+	}
 	r = compose(o, &job, ret, e);
 	job_fini(&job);
 	return r;
 }
 
 static int compose_command(const struct run_options *o, const struct run_shares *shares,
-			   struct initramfs **ret, struct err *e)
+			   const struct run_nets *nets, struct initramfs **ret, struct err *e)
 {
 	_cleanup_free_ const char **env = NULL;
 	const char *rw[OPT_LIST_MAX + 1] = {NULL};
@@ -212,6 +216,7 @@ static int compose_command(const struct run_options *o, const struct run_shares 
 		job.lab = (struct job_lab){.cwd = cwd, .rw = rw};
 	}
 	add_shares(&job, shares);
+	run_nets_job(nets, &job);
 	return compose(o, &job, ret, e);
 }
 
@@ -219,6 +224,7 @@ static int compose_command(const struct run_options *o, const struct run_shares 
  * run_guest_initramfs() - put together what the agent needs
  * @o: options with a command or a job
  * @shares: the directories and the root that it mounts
+ * @nets: the networks that the guest is to set up
  * @ret: set on success; end it with initramfs_destroy()
  * @e: set on failure
  *
@@ -226,9 +232,10 @@ static int compose_command(const struct run_options *o, const struct run_shares 
  * Context: reads files.
  */
 int run_guest_initramfs(const struct run_options *o, const struct run_shares *shares,
-			struct initramfs **ret, struct err *e)
+			const struct run_nets *nets, struct initramfs **ret, struct err *e)
 {
-	return o->job ? compose_job_file(o, shares, ret, e) : compose_command(o, shares, ret, e);
+	return o->job ? compose_job_file(o, shares, nets, ret, e)
+		      : compose_command(o, shares, nets, ret, e);
 }
 
 /* A bzImage moves itself to an address of its choice unless told not to; a vmlinux cannot. */

@@ -4,12 +4,14 @@
 #define CLI_RUN_GUEST_H
 
 #include "base/err.h"
+#include "cli/run_net.h"
 #include "cli/run_options.h"
 #include "cli/run_shares.h"
 #include "guest/initramfs.h"
 
 int run_guest_initramfs(const struct run_options *o, const struct run_shares *shares,
-			struct initramfs **ret, struct err *e) __must_check;
+			const struct run_nets *nets, struct initramfs **ret,
+			struct err *e) __must_check;
 int run_guest_append(const struct run_options *o, const char *kernel_path, bool qemu, char **ret,
 		     struct err *e) __must_check;
 

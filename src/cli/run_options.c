@@ -215,6 +215,10 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "sockets between guest and host: programs of the host connect to the Unix "
 			 "socket PATH and write 'CONNECT port', the guest's to port n reach "
 			 "PATH_n [cid 3]"},
+		{OPT_LIST, "net", 'n', &o->nets, .arg = "user|tap=NAME|fd=N[,...]",
+		 .help = "a network device: user: as a program of this machine's, by passt; tap: "
+			 "plugged into that interface; fd: into one that is open, or a stream "
+			 "socket [none]"},
 		{OPT_FLAG, "rng", 0, &o->rng, .help = "an entropy device fed by this machine"},
 		{OPT_GROUP, .help = "Where it runs"},
 		{OPT_CHOICE, "backend", 'b', &o->backend, .choices = "auto|kvm|qemu",

@@ -28,7 +28,8 @@ struct run_options {
 	struct opt_list shares; /* see run_shares.h */
 	const char *root;
 	bool init;
-	const char *vsock; /* likewise */
+	const char *vsock;    /* likewise */
+	struct opt_list nets; /* see run_net.h */
 	bool rng;
 	const char *kernel_debug; /* or NULL */
 	const char *entry;        /* "auto", "linux64", "pvh" */

@@ -116,6 +116,32 @@ struct backend_share {
 	bool read_only;
 };
 
+#define BACKEND_NETS_MAX     4
+#define BACKEND_FORWARDS_MAX 16
+
+enum backend_net_kind {
+	BACKEND_NET_USER, /* as a program of this machine's: needs no rights */
+	BACKEND_NET_TAP,  /* a TAP interface by name */
+	BACKEND_NET_FD,   /* a descriptor that we were given */
+};
+
+/* Connections to a port of this machine's loopback go to one of the guest's. */
+struct backend_forward {
+	uint16_t host, guest;
+};
+
+/* A network device. Strings are borrowed. */
+struct backend_net {
+	enum backend_net_kind kind;
+	const char *tap;
+	int fd;
+	uint8_t mac[6];
+	const char *address;       /* "ADDRESS/PREFIX" that the guest sets; NULL: none */
+	const char *gateway, *dns; /* or NULL */
+	struct backend_forward forwards[BACKEND_FORWARDS_MAX];
+	size_t forward_count;
+};
+
 /* What both backends are made from. Pointers stay the caller's and live as long as the backend. */
 struct backend_config {
 	const char *kernel_path;
@@ -131,7 +157,9 @@ struct backend_config {
 	const struct backend_disk *disks;
 	size_t disk_count; /* at most BACKEND_DISKS_MAX */
 	const struct backend_share *shares;
-	size_t share_count;     /* at most BACKEND_SHARES_MAX */
+	size_t share_count; /* at most BACKEND_SHARES_MAX */
+	const struct backend_net *nets;
+	size_t net_count;       /* at most BACKEND_NETS_MAX */
 	bool rng;               /* the guest gets an entropy device */
 	const char *vsock_path; /* Unix socket of the guest's socket device; NULL: none */
 	uint32_t vsock_cid;

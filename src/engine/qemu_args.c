@@ -150,6 +150,27 @@ static void add_disk(struct qemu_args *a, const struct backend_disk *disk, size_
 	add(a, "virtio-blk-device,drive=disk%zu,serial=ringside-disk%zu", number, number);
 }
 
+static void add_net(struct qemu_args *a, const struct backend_net *net, size_t number)
+{
+	char text[64 * (BACKEND_FORWARDS_MAX + 1)];
+	int at = snprintf(text, sizeof(text), "user,id=net%zu", number);
+
+	add(a, "-netdev");
+	if (net->kind == BACKEND_NET_TAP) {
+		add(a, "tap,id=net%zu,ifname=%s,script=no,downscript=no", number, net->tap);
+	} else {
+		for (size_t i = 0; i < net->forward_count; i++) {
+			at += snprintf(text + at, sizeof(text) - (size_t)at,
+				       ",hostfwd=tcp:127.0.0.1:%u-:%u", net->forwards[i].host,
+				       net->forwards[i].guest);
+		}
+		add(a, "%s", text);
+	}
+	add(a, "-device");
+	add(a, "virtio-net-device,netdev=net%zu,mac=%02x:%02x:%02x:%02x:%02x:%02x", number,
+	    net->mac[0], net->mac[1], net->mac[2], net->mac[3], net->mac[4], net->mac[5]);
+}
+
 static void add_devices(struct qemu_args *a, const struct backend_qemu_config *cfg,
 			const struct qemu_fds *fds)
 {
@@ -188,6 +209,9 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
 		snprintf(tag, sizeof(tag), "share%zu", i);
 		add_share(a, tag, cfg->common.shares[i].path, cfg->common.shares[i].read_only);
 	}
+	for (size_t i = 0; i < cfg->common.net_count; i++) {
+		add_net(a, &cfg->common.nets[i], i);
+	}
 	if (cfg->lab) {
 		add_share(a, "hostroot", "/", true);
 		for (size_t i = 0; cfg->rw && cfg->rw[i]; i++) {
@@ -204,7 +228,7 @@ static void add_devices(struct qemu_args *a, const struct backend_qemu_config *c
 static int check_append(const struct backend_qemu_config *cfg, struct err *e)
 {
 	size_t devices = cfg->common.channel + cfg->common.rng + cfg->common.disk_count +
-			 cfg->common.share_count,
+			 cfg->common.share_count + cfg->common.net_count,
 	       bytes;
 
 	if (cfg->lab) {

@@ -84,6 +84,23 @@ static json_t *shares_to_json(const struct job *job)
 	return a;
 }
 
+static json_t *nets_to_json(const struct job *job)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < job->net_count; i++) {
+		const struct job_net *n = &job->nets[i];
+
+		if (json_array_append_new(a, json_pack("{s:s, s:s, s:s?, s:s?}", "mac", n->mac,
+						       "address", n->address, "gateway", n->gateway,
+						       "dns", n->dns)) < 0) {
+			json_decref(a);
+			return NULL;
+		}
+	}
+	return a;
+}
+
 static json_t *root_to_json(const struct job_root *r)
 {
 	return json_pack("{s:s, s:b, s:b}", r->share ? "share" : "disk",
@@ -179,6 +196,10 @@ int job_write(const struct job *job, char **ret_text, size_t *ret_len, struct er
 	if (o && ((job->share_count && json_object_set_new(o, "shares", shares_to_json(job)) < 0) ||
 		  ((job->root.share || job->root.disk) &&
 		   json_object_set_new(o, "root", root_to_json(&job->root)) < 0))) {
+		json_decref(o);
+		o = NULL;
+	}
+	if (o && job->net_count && json_object_set_new(o, "net", nets_to_json(job)) < 0) {
 		json_decref(o);
 		o = NULL;
 	}

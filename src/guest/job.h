@@ -56,6 +56,16 @@ struct job_root {
 	bool init;         /* the root's own init is the first process */
 };
 
+#define JOB_NETS_MAX 4
+
+/* An interface that the agent sets up. */
+struct job_net {
+	char mac[18];        /* "02:00:00:12:34:56": which one it is */
+	const char *address; /* "ADDRESS/PREFIX", IPv4 */
+	const char *gateway; /* of the default route; NULL: none */
+	const char *dns;     /* address of a name server; NULL: none */
+};
+
 struct job {
 	const char **command; /* argument vector, NULL-terminated; NULL: none */
 	const char **env;     /* "NAME=value", NULL-terminated; or NULL */
@@ -65,6 +75,8 @@ struct job {
 	const struct job_share *shares;
 	size_t share_count;
 	struct job_root root;
+	struct job_net nets[JOB_NETS_MAX];
+	size_t net_count;
 	void *parsed; /* what job_read() allocated; job_fini() frees it */
 };
 

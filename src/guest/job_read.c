@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* See job.h: the agent's side, JSON to a struct. Any thread. */
-#include "guest/job.h"
+#include "guest/job_priv.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -262,6 +262,9 @@ int job_read(const char *text, size_t len, struct job *ret, struct err *e)
 	v = json_object_get(p->root, "root");
 	if (r == 0 && v && !json_is_null(v)) {
 		r = root_from_json(v, &job.root, e);
+	}
+	if (r == 0) {
+		r = job_nets_from_json(json_object_get(p->root, "net"), &job, e);
 	}
 	if (r < 0) {
 		return r;

@@ -65,6 +65,10 @@ static int check_config(const struct machine_config *cfg, struct err *e)
 		return err_set(e, -E2BIG, "%zu shared directories: there is room for %d",
 			       cfg->share_count, MACHINE_SHARES_MAX);
 	}
+	if (cfg->net_count > MACHINE_NETS_MAX) {
+		return err_set(e, -E2BIG, "%zu networks: there is room for %d", cfg->net_count,
+			       MACHINE_NETS_MAX);
+	}
 	return virtio_slots_check(cfg, e);
 }
 

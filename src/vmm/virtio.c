@@ -67,13 +67,18 @@ static unsigned int count_shares(const struct machine_config *cfg)
 	return (unsigned int)cfg->share_count;
 }
 
+static unsigned int count_nets(const struct machine_config *cfg)
+{
+	return (unsigned int)cfg->net_count;
+}
+
 static const struct {
 	unsigned int (*count)(const struct machine_config *cfg);
 	int (*make)(struct machine *m, const struct machine_config *cfg, unsigned int number,
 		    const struct virtio_place *place, struct virtio_slot *ret, struct err *e);
 } kinds[] = {
-	{count_rngs, make_rng},     {count_consoles, ports_make}, {count_disks, disk_make},
-	{count_vsocks, vsock_make}, {count_shares, share_make},
+	{count_rngs, make_rng}, {count_consoles, ports_make}, {count_disks, disk_make},
+	{count_nets, net_make}, {count_vsocks, vsock_make},   {count_shares, share_make},
 };
 
 static unsigned int slots_of(const struct machine_config *cfg)

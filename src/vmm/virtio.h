@@ -77,6 +77,9 @@ int vsock_make(struct machine *m, const struct machine_config *cfg, unsigned int
 int share_make(struct machine *m, const struct machine_config *cfg, unsigned int number,
 	       const struct virtio_place *place, struct virtio_slot *ret,
 	       struct err *e) __must_check;
+/* net.c */
+int net_make(struct machine *m, const struct machine_config *cfg, unsigned int number,
+	     const struct virtio_place *place, struct virtio_slot *ret, struct err *e) __must_check;
 
 /* ports.c: the console among them */
 bool ports_wanted(const struct machine_config *cfg);

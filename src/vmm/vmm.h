@@ -28,6 +28,7 @@
 #define MACHINE_DISKS_MAX       8
 #define MACHINE_SHARES_MAX      8
 #define MACHINE_VSOCK_CID       3
+#define MACHINE_NETS_MAX        4
 #define MACHINE_MARKS_MAX       256  /* kept; window marks are not counted among them */
 #define MACHINE_WINDOWS_MAX     8192 /* kept */
 #define MACHINE_RESULT_TEXT     512
@@ -81,6 +82,13 @@ struct machine_share {
 	bool read_only;
 };
 
+/* What a network device is plugged into. */
+struct machine_net {
+	const char *tap; /* a TAP interface of this machine, or NULL: a descriptor */
+	int fd; /* of a TAP interface, or a stream socket with frames behind their length; dup'ed */
+	uint8_t mac[6];
+};
+
 struct machine_config {
 	const char *symbols_path; /* a vmlinux for names of addresses; NULL: the kernel itself */
 	const char *kernel_path;  /* vmlinux, bzImage or a firmware payload */
@@ -97,6 +105,8 @@ struct machine_config {
 	size_t disk_count;
 	const struct machine_share *shares;
 	size_t share_count;
+	const struct machine_net *nets;
+	size_t net_count;
 	bool rng;               /* an entropy device */
 	const char *vsock_path; /* Unix socket of a socket device; NULL: none */
 	uint32_t vsock_cid;     /* the guest's address; 0: MACHINE_VSOCK_CID */
@@ -177,6 +187,8 @@ struct machine_callbacks {
 	void (*output)(void *ctx, enum machine_line line, const void *data, size_t bytes);
 	/* machine_input() has room again after it took less than it was given. */
 	void (*input_room)(void *ctx, enum machine_line line);
+	/* What network device @net was plugged into is gone, and its link down. May be NULL. */
+	void (*net_gone)(void *ctx, unsigned int net);
 	/* Each mark but those of windows. */
 	void (*mark)(void *ctx, const struct machine_mark *mark);
 	/* The guest ended the machine, and all output was delivered. Comes once, and not at all

@@ -33,6 +33,56 @@ static void a_job_is_written_with_its_keys_in_order(void **state)
 	assert_int_equal(len, strlen(text));
 }
 
+static void networks_are_read_back_the_same(void **state)
+{
+	struct job job = {
+		.command = (const char **)command,
+		.nets = {{.mac = "02:00:00:00:00:01", .address = "192.0.2.2/24"},
+			 {.mac = "02:00:00:00:00:02",
+			  .address = "10.0.2.15/24",
+			  .gateway = "10.0.2.2",
+			  .dns = "10.0.2.3"}},
+		.net_count = 2,
+	};
+	_cleanup_free_ char *text = NULL;
+	struct err e = ERR_INIT;
+	struct job got;
+	size_t len;
+
+	assert_int_equal(job_write(&job, &text, &len, &e), 0);
+	assert_int_equal(job_read(text, len, &got, &e), 0);
+	assert_int_equal(got.net_count, 2);
+	assert_string_equal(got.nets[0].mac, "02:00:00:00:00:01");
+	assert_string_equal(got.nets[0].address, "192.0.2.2/24");
+	assert_null(got.nets[0].gateway);
+	assert_null(got.nets[0].dns);
+	assert_string_equal(got.nets[1].gateway, "10.0.2.2");
+	assert_string_equal(got.nets[1].dns, "10.0.2.3");
+	job_fini(&got);
+}
+
+static void networks_that_are_none_are_refused(void **state)
+{
+#define JOB_WITH_NET(x) "{\"version\":1,\"command\":[\"a\"],\"net\":" x "}"
+	static const char *const rows[][2] = {
+		{JOB_WITH_NET("{}"), "job: 'net' is no list of at most 4 networks"},
+		{JOB_WITH_NET("[0,0,0,0,0]"), "job: 'net' is no list of at most 4 networks"},
+		{JOB_WITH_NET("[0]"), "job: 'net' has an entry without 'mac' or 'address'"},
+		{JOB_WITH_NET("[{\"mac\":\"02:00:00:00:00:001\",\"address\":\"a\"}]"),
+		 "job: 'net' has an entry without 'mac' or 'address'"},
+		{JOB_WITH_NET("[{\"mac\":\"02:00:00:00:00:01\"}]"),
+		 "job: 'net' has an entry without 'mac' or 'address'"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct err e = ERR_INIT;
+		struct job got;
+
+		assert_int_equal(job_read(rows[i][0], strlen(rows[i][0]), &got, &e), -EINVAL);
+		assert_string_equal(e.text, rows[i][1]);
+	}
+}
+
 static void what_is_written_is_read_back_the_same(void **state)
 {
 	const char *env[] = {"A=1", "B=x=y", NULL};
@@ -225,6 +275,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_is_written_with_its_keys_in_order),
 		cmocka_unit_test(what_is_written_is_read_back_the_same),
+		cmocka_unit_test(networks_are_read_back_the_same),
+		cmocka_unit_test(networks_that_are_none_are_refused),
 		cmocka_unit_test(a_job_that_makes_no_sense_is_refused_when_it_is_written),
 		cmocka_unit_test(text_that_is_no_job_is_refused_by_the_agent),
 		cmocka_unit_test(shares_and_root_are_read_back_the_same),

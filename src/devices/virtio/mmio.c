@@ -188,7 +188,9 @@ static uint32_t read_register(const struct virtio_mmio *v, uint64_t offset)
 	case VIRTIO_MMIO_SHM_BASE_LOW:
 	case VIRTIO_MMIO_SHM_BASE_HIGH:
 		return NO_SHM;
-	default: /* CONFIG_GENERATION too: no configuration ever changes */
+	case VIRTIO_MMIO_CONFIG_GENERATION:
+		return v->generation;
+	default:
 		return 0;
 	}
 }
@@ -217,7 +219,10 @@ static uint64_t mmio_read(struct device *d, uint64_t offset, unsigned int size)
 	uint64_t value;
 
 	if (offset >= VIRTIO_MMIO_CONFIG) {
-		return read_config(v, offset - VIRTIO_MMIO_CONFIG, size);
+		pthread_mutex_lock(&v->lock);
+		value = read_config(v, offset - VIRTIO_MMIO_CONFIG, size);
+		pthread_mutex_unlock(&v->lock);
+		return value;
 	}
 	if (!is_register(offset, size)) {
 		return 0;
@@ -275,7 +280,7 @@ static const struct device_ops mmio_ops = {
  * @place: where it is; copied, but for the guest memory it names
  * @queues: how many it has, 1 to VIRTIO_QUEUES_MAX
  * @features: what the kind offers; those of every device are added
- * @config: its configuration, little-endian; must stay, and stay as it is
+ * @config: its configuration, little-endian; must stay, and changes only with the lock
  * @config_bytes: length of that
  *
  * Return: 0, or the −errno of what could not be made or tied; then nothing is left.
@@ -442,6 +447,20 @@ bool virtio_serve_queue(struct virtio_mmio *v, unsigned int queue, virtio_reques
 	}
 	virtio_unlock(v);
 	return more;
+}
+
+/**
+ * virtio_config_changed() - the device has changed its configuration: tell the driver
+ * @v: a device
+ *
+ * Context: with the lock that the change was made under.
+ */
+void virtio_config_changed(struct virtio_mmio *v)
+{
+	v->generation++;
+	if (is_live(v)) {
+		interrupt(v, VIRTIO_MMIO_INT_CONFIG);
+	}
 }
 
 /**

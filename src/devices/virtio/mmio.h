@@ -71,8 +71,9 @@ struct virtio_mmio {
 	uint64_t offered, accepted;
 	uint32_t status;
 	uint32_t offered_sel, accepted_sel, queue_sel;
-	const void *config; /* the device's own, little-endian; does not change */
+	const void *config; /* the device's own, little-endian; see virtio_config_changed() */
 	size_t config_bytes;
+	uint32_t generation; /* of the configuration */
 	unsigned int queue_count;
 	struct virtq queues[VIRTIO_QUEUES_MAX];
 	struct virtq_chain chain; /* the request that is served */
@@ -90,6 +91,7 @@ void virtio_serve(struct virtio_mmio *v);
 bool virtio_lock(struct virtio_mmio *v);
 void virtio_unlock(struct virtio_mmio *v);
 bool virtio_serve_queue(struct virtio_mmio *v, unsigned int queue, virtio_request_fn fn);
+void virtio_config_changed(struct virtio_mmio *v);
 bool virtio_accepted(const struct virtio_mmio *v, unsigned int feature);
 
 #endif

@@ -69,7 +69,7 @@ int virtq_make_ready(struct virtq *q)
 	    gmem_check(q->mem, q->used, USED_BYTES(n) + event) < 0) {
 		return -EFAULT;
 	}
-	q->next_avail = q->next_used = q->told_used = 0;
+	q->next_avail = q->next_used = q->told_used = q->staged = 0;
 	q->broken = false;
 	q->ready = true;
 	return 0;
@@ -213,20 +213,56 @@ int virtq_pop(struct virtq *q, struct virtq_chain *ret)
  */
 void virtq_push(struct virtq *q, uint16_t head, uint32_t written)
 {
+	virtq_stage(q, head, written);
+	virtq_show(q);
+}
+
+/**
+ * virtq_stage() - give a request back, together with others
+ * @q: the queue that it came from
+ * @head: of the chain
+ * @written: bytes that the device wrote into it, from the first buffer on
+ *
+ * The driver sees none of them until virtq_show(), and then all at once.
+ *
+ * Context: with the device's lock.
+ */
+void virtq_stage(struct virtq *q, uint16_t head, uint32_t written)
+{
 	const struct vring_used_elem elem = {.id = head, .len = written};
-	uint64_t slot = q->next_used & (q->size - 1);
+	uint64_t slot = (uint16_t)(q->next_used + q->staged) & (q->size - 1);
 
 	if (!q->ready || q->broken) {
 		return;
 	}
-	/* 2.7.8.2: the entry before the index that shows it; storing the index is a release. */
 	if (gmem_write(q->mem, q->used + USED_RING + slot * sizeof(elem), &elem, sizeof(elem)) <
-		    0 ||
-	    gmem_store16(q->mem, q->used + USED_IDX, (uint16_t)(q->next_used + 1)) < 0) {
+	    0) {
 		q->broken = true;
 		return;
 	}
-	q->next_used++;
+	q->staged++;
+}
+
+/**
+ * virtq_show() - show the driver what was staged
+ * @q: a queue
+ *
+ * Context: with the device's lock.
+ */
+void virtq_show(struct virtq *q)
+{
+	uint16_t next = (uint16_t)(q->next_used + q->staged);
+
+	if (!q->ready || q->broken || q->staged == 0) {
+		return;
+	}
+	/* 2.7.8.2: the entries before the index that shows them; storing the index is a release. */
+	if (gmem_store16(q->mem, q->used + USED_IDX, next) < 0) {
+		q->broken = true;
+		return;
+	}
+	q->next_used = next;
+	q->staged = 0;
 }
 
 /**

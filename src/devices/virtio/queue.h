@@ -42,6 +42,7 @@ struct virtq {
 	bool indirect;       /* negotiated */
 	uint16_t next_avail; /* the next entry to take; counts on, like the driver's index */
 	uint16_t next_used;  /* the next one to fill */
+	uint16_t staged;     /* filled in behind that, and not shown to the driver yet */
 	uint16_t told_used;  /* next_used when the driver was last told */
 	uint64_t bad_chains; /* since power on, for whoever looks */
 };
@@ -69,6 +70,8 @@ int virtq_make_ready(struct virtq *q) __must_check;
 
 int virtq_pop(struct virtq *q, struct virtq_chain *ret) __must_check;
 void virtq_push(struct virtq *q, uint16_t head, uint32_t written);
+void virtq_stage(struct virtq *q, uint16_t head, uint32_t written);
+void virtq_show(struct virtq *q);
 bool virtq_must_tell(struct virtq *q);
 void virtq_quiet(struct virtq *q);
 bool virtq_listen(struct virtq *q);

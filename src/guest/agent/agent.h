@@ -61,6 +61,9 @@ int link_send_line(struct link *l, json_t *o) __must_check;
 int link_log(struct link *l, const char *fmt, ...) __printf(2, 3);
 int link_drain(struct link *l) __must_check;
 
+/* net.c */
+int net_set_up(const struct job *job, struct err *e) __must_check;
+
 /* facts.c */
 int facts_send(struct link *l, struct err *e) __must_check;
 

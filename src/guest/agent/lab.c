@@ -224,7 +224,7 @@ static void make_at_home(void)
 /**
  * lab_enter() - set the lab's file system up
  * @job: a lab job with a command
- * @ret_root: set on success: what the command is to be run in
+ * @ret_root: set: the agent itself is in the root that the command is to be run in
  * @e: set on failure, names the mount
  *
  * Return: 0, or the errno of mkdir(2) or mount(2).
@@ -255,6 +255,14 @@ int lab_enter(const struct job *job, const char **ret_root, struct err *e)
 	for (size_t i = 0; r == 0 && job->lab.rw[i]; i++) {
 		r = share(job->lab.rw[i], i, e);
 	}
-	*ret_root = ROOT;
+	/*
+	 * In the place of the first root, and not a chroot(2): in one of those nobody may make a
+	 * user namespace, and programs that lock themselves up do.
+	 */
+	if (r == 0 &&
+	    (chdir(ROOT) < 0 || mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0)) {
+		r = err_errno(e, -errno, "lab: make %s the root", ROOT);
+	}
+	*ret_root = NULL;
 	return r;
 }

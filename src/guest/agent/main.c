@@ -71,6 +71,9 @@ static int work(struct link *l, struct task_end *ret, struct err *e)
 		r = facts_send(l, e);
 	}
 	if (r == 0) {
+		r = net_set_up(&job, e);
+	}
+	if (r == 0) {
 		r = run_job(l, &job, ret, e);
 	}
 	job_fini(&job);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See passt.h. Runs on the main thread. */
+#include "cli/passt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHILD_FD   3
+#define SAID_BYTES 4096
+#define WORDS_MAX  32
+#define SPEC_BYTES (BACKEND_FORWARDS_MAX * 12 + 32)
+
+/* "127.0.0.1/8080:80,8443:443": only this machine's own programs reach the guest. */
+static void forwards_text(const struct backend_net *net, char buf[SPEC_BYTES])
+{
+	int at = snprintf(buf, SPEC_BYTES, "%s", net->forward_count ? "127.0.0.1/" : "none");
+
+	for (size_t i = 0; i < net->forward_count; i++) {
+		at += snprintf(buf + at, SPEC_BYTES - (size_t)at, "%s%u:%u", i ? "," : "",
+			       net->forwards[i].host, net->forwards[i].guest);
+	}
+}
+
+static int spawn(struct passt *p, const struct backend_net *net, int child_fd, int null_fd,
+		 struct err *e)
+{
+	char forwards[SPEC_BYTES], address[32], *slash;
+	char *argv[WORDS_MAX] = {
+		"passt",
+		"--foreground",
+		"--quiet",
+		"--stderr",
+		"--fd",
+		"3",
+		"--address",
+		address,
+		"--netmask",
+		"",
+		"--gateway",
+		(char *)net->gateway,
+		"--dns-forward",
+		(char *)net->dns,
+		"--tcp-ports",
+		forwards,
+		"--udp-ports",
+		"none",
+		NULL,
+	};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int r;
+
+	forwards_text(net, forwards);
+	snprintf(address, sizeof(address), "%s", net->address);
+	slash = strchr(address, '/');
+	*slash = '\0';
+	argv[9] = slash + 1;
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	posix_spawn_file_actions_adddup2(&files, null_fd, 0);
+	posix_spawn_file_actions_adddup2(&files, null_fd, 1);
+	posix_spawn_file_actions_adddup2(&files, p->said_fd, 2);
+	posix_spawn_file_actions_adddup2(&files, child_fd, CHILD_FD);
+	/* A key that interrupts us is not to take the guest's network away first. */
+	posix_spawnattr_setpgroup(&attr, 0);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+	r = posix_spawnp(&p->pid, argv[0], &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	if (r == ENOENT) {
+		return err_set(e, -ENOENT, "--net user needs passt: install the package passt");
+	}
+	return r ? err_errno(e, -r, "--net user: passt") : 0;
+}
+
+/**
+ * passt_start() - start passt
+ * @p: the caller's memory; set, also on failure; end it with passt_end()
+ * @net: what the guest is to find
+ * @e: set on failure
+ *
+ * Return: 0, -ENOENT when it is not installed, or another −errno.
+ */
+int passt_start(struct passt *p, const struct backend_net *net, struct err *e)
+{
+	_cleanup_close_ int child_fd = -1;
+	_cleanup_close_ int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int pair[2];
+
+	*p = (struct passt)PASST_INIT;
+	p->said_fd = memfd_create("ringside-passt", MFD_CLOEXEC);
+	if (null_fd < 0 || p->said_fd < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+		return err_errno(e, -errno, "--net user");
+	}
+	p->fd = pair[0];
+	/* Not one of those that the child gets as another number: dup2 would leave it closed. */
+	child_fd = fcntl(pair[1], F_DUPFD_CLOEXEC, CHILD_FD + 1);
+	close(pair[1]);
+	if (child_fd < 0) {
+		return err_errno(e, -errno, "--net user");
+	}
+	return spawn(p, net, child_fd, null_fd, e);
+}
+
+/**
+ * passt_said() - the last line that passt said
+ * @p: started
+ * @buf: gets it, or an empty text
+ * @size: room in @buf
+ */
+void passt_said(const struct passt *p, char *buf, size_t size)
+{
+	char text[SAID_BYTES], *line = text;
+	off_t end = p->said_fd < 0 ? 0 : lseek(p->said_fd, 0, SEEK_END);
+	off_t at = end > SAID_BYTES - 1 ? end - (SAID_BYTES - 1) : 0;
+	ssize_t n = end > 0 ? pread(p->said_fd, text, SAID_BYTES - 1, at) : 0;
+
+	while (n > 0 && text[n - 1] == '\n') {
+		n--;
+	}
+	text[n > 0 ? n : 0] = '\0';
+	if (strrchr(text, '\n')) {
+		line = strrchr(text, '\n') + 1;
+	}
+	snprintf(buf, size, "%s", line);
+}
+
+/**
+ * passt_end() - end it, if it runs
+ * @p: started or not
+ */
+void passt_end(struct passt *p)
+{
+	if (p->fd >= 0) {
+		close(p->fd);
+	}
+	if (p->said_fd >= 0) {
+		close(p->said_fd);
+	}
+	/* It keeps nothing that would be lost. */
+	if (p->pid > 0) {
+		kill(p->pid, SIGKILL);
+		while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
+		}
+	}
+	*p = (struct passt)PASST_INIT;
+}
