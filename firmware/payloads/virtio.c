@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virtio.elf: a driver that breaks the rules of virtio 1.2, on every entropy and block device that
- * the machine has. A broken request must come back alone and unanswered; a broken ring must set
- * DEVICE_NEEDS_RESET; and afterwards the device must serve a good request.
+ * virtio.elf: a driver that breaks the rules of virtio 1.2, on every entropy, block and network
+ * device that the machine has. A network device is to be sent frames of NET_BYTES all the time. A
+ * broken request must come back alone and unanswered; a broken ring must set DEVICE_NEEDS_RESET;
+ * and afterwards the device must serve a good request.
  */
 #include <linux/virtio_config.h>
 #include <linux/virtio_ids.h>
@@ -13,10 +14,12 @@
 
 #define SLOTS_GPA  UINT64_C(0xfeb00000)
 #define SLOT_BYTES 0x1000
-#define SLOTS      16
+#define SLOTS      18
 #define MAGIC      0x74726976
 #define SIZE       8 /* entries of the queue */
 #define NO_RAM     UINT64_C(0xf0000000)
+#define NET_BYTES  64 /* of a frame */
+#define NET_HEADER 12
 #define SPINS      2000000 /* an answer comes long before, or never */
 #define FEW_SPINS  20000
 #define RUNNING    15 /* the status of a device at work */
@@ -49,6 +52,7 @@ static struct {
 
 static uintptr_t base;
 static uint32_t id;
+static uint32_t queue; /* the one to break */
 
 static uint32_t get(uint32_t reg)
 {
@@ -79,7 +83,7 @@ static bool start(bool event_idx)
 	set(VIRTIO_MMIO_DRIVER_FEATURES_SEL, 1);
 	set(VIRTIO_MMIO_DRIVER_FEATURES, 1u << (VIRTIO_F_VERSION_1 - 32));
 	set(VIRTIO_MMIO_STATUS, RUNNING & ~VIRTIO_CONFIG_S_DRIVER_OK);
-	set(VIRTIO_MMIO_QUEUE_SEL, 0);
+	set(VIRTIO_MMIO_QUEUE_SEL, queue);
 	set(VIRTIO_MMIO_QUEUE_NUM, SIZE);
 	set_address(VIRTIO_MMIO_QUEUE_DESC_LOW, ram.desc);
 	set_address(VIRTIO_MMIO_QUEUE_AVAIL_LOW, &ram.avail);
@@ -93,7 +97,7 @@ static void offer(uint16_t head)
 {
 	ram.avail.ring[ram.avail.idx % SIZE] = head;
 	__atomic_store_n(&ram.avail.idx, (uint16_t)(ram.avail.idx + 1), __ATOMIC_RELEASE);
-	set(VIRTIO_MMIO_QUEUE_NOTIFY, 0);
+	set(VIRTIO_MMIO_QUEUE_NOTIFY, queue);
 }
 
 /* Has the device given back all that it was offered? */
@@ -123,13 +127,24 @@ static const struct vring_used_elem *last_used(void)
 	return &ram.used.ring[(uint16_t)(ram.used.idx - 1) % SIZE];
 }
 
-/* A request as it should be: random bytes, or the first sector. */
+/* A request as it should be: random bytes, the first sector, or a frame. */
 static bool good_request(void)
 {
 	if (id == VIRTIO_ID_RNG) {
 		ram.desc[0] = (struct vring_desc){A, 64, WRITE, 0};
 		offer(0);
 		return wait_used(SPINS) && last_used()->len == 64;
+	}
+	if (id == VIRTIO_ID_NET && queue == 0) {
+		ram.desc[0] = (struct vring_desc){A, sizeof(ram.buffer), WRITE, 0};
+		offer(0);
+		return wait_used(SPINS) && last_used()->len == NET_HEADER + NET_BYTES;
+	}
+	if (id == VIRTIO_ID_NET) {
+		memset(ram.buffer, 0, NET_HEADER);
+		ram.desc[0] = (struct vring_desc){A, NET_HEADER + NET_BYTES, 0, 0};
+		offer(0);
+		return wait_used(SPINS) && last_used()->len == 0;
 	}
 	ram.status = 0xff;
 	ram.desc[0] = (struct vring_desc){(uintptr_t)&ram.header, 16, NEXT, 1};
@@ -197,11 +212,11 @@ static void check_ring(const char *what, uint16_t head, uint16_t idx)
 	ram.desc[0] = (struct vring_desc){A, 4, WRITE, 0};
 	ram.avail.ring[0] = head;
 	__atomic_store_n(&ram.avail.idx, idx, __ATOMIC_RELEASE);
-	set(VIRTIO_MMIO_QUEUE_NOTIFY, 0);
+	set(VIRTIO_MMIO_QUEUE_NOTIFY, queue);
 	report(wait_needs_reset() && ram.used.idx == 0, "%s asks for a reset", what);
 	__atomic_store_n(&ram.avail.idx, (uint16_t)1, __ATOMIC_RELEASE);
 	ram.avail.ring[0] = 0;
-	set(VIRTIO_MMIO_QUEUE_NOTIFY, 0);
+	set(VIRTIO_MMIO_QUEUE_NOTIFY, queue);
 	report(!wait_used(FEW_SPINS), "after %s nothing is served", what);
 	report(start(false) && good_request(), "after %s and a reset all is well", what);
 }
@@ -233,9 +248,49 @@ static void check_registers(unsigned int width)
 	       "it outlives accesses of %u bytes at every offset", width);
 }
 
-static void check_device(void)
+/* Frames that go nowhere: each comes back, and the next good one does too. */
+static void check_frames(void)
 {
-	report_group(id == VIRTIO_ID_RNG ? "rng" : "blk");
+	static const struct {
+		const char *what;
+		uint8_t flags, gso_type;
+		uint16_t gso_size, csum_start, csum_offset;
+		uint32_t bytes; /* header and all; 0: a good frame's */
+	} frames[] = {
+		{"less than a header", .bytes = 5},
+		{"a header alone", .bytes = NET_HEADER},
+		{"less than an Ethernet header", .bytes = NET_HEADER + 13},
+		{"a frame longer than any", .bytes = 0x11000},
+		{"a checksum that was not agreed on", .flags = 1, .csum_start = 34},
+		{"a checksum outside of the frame", .flags = 1, .csum_start = 0xffff,
+		 .csum_offset = 0xffff},
+		{"segments that were not agreed on", .flags = 1, .gso_type = 1, .gso_size = 1448},
+		{"segments of no size", .flags = 1, .gso_type = 1},
+		{"segments of no kind", .flags = 1, .gso_type = 0x7f, .gso_size = 1448},
+		{"every bit of the header", 0xff, 0xff, 0xffff, 0xffff, 0xffff, 0},
+	};
+
+	for (unsigned int i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		bool up = start(false);
+
+		ram.buffer[0] = frames[i].flags;
+		ram.buffer[1] = frames[i].gso_type;
+		memcpy(ram.buffer + 4, &frames[i].gso_size, 2);
+		memcpy(ram.buffer + 6, &frames[i].csum_start, 2);
+		memcpy(ram.buffer + 8, &frames[i].csum_offset, 2);
+		ram.desc[0] = (struct vring_desc){
+			A, frames[i].bytes ? frames[i].bytes : NET_HEADER + NET_BYTES, 0, 0};
+		offer(0);
+		report(up && wait_used(SPINS) && last_used()->len == 0 &&
+			       get(VIRTIO_MMIO_STATUS) == RUNNING,
+		       "%s comes back", frames[i].what);
+		report(good_request(), "after %s the next goes", frames[i].what);
+	}
+}
+
+static void check_queue(const char *name)
+{
+	report_group(name);
 	report(start(false) && good_request(), "a good request is served");
 	report(start(true) && good_request(), "a good request is served with event index");
 	check_chains(false);
@@ -246,6 +301,25 @@ static void check_device(void)
 	check_ring("a head far outside", 0xffff, 1);
 	for (unsigned int width = 1; width <= 8; width *= 2) {
 		check_registers(width);
+	}
+}
+
+static void check_device(void)
+{
+	queue = 0;
+	switch (id) {
+	case VIRTIO_ID_RNG:
+		check_queue("rng");
+		break;
+	case VIRTIO_ID_NET:
+		check_queue("net-rx");
+		queue = 1;
+		check_queue("net-tx");
+		check_frames();
+		break;
+	default:
+		check_queue("blk");
+		break;
 	}
 }
 
@@ -260,13 +334,13 @@ uint64_t payload_main(void)
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		base = SLOTS_GPA + i * SLOT_BYTES;
 		id = get(VIRTIO_MMIO_MAGIC_VALUE) == MAGIC ? get(VIRTIO_MMIO_DEVICE_ID) : 0;
-		if (id == VIRTIO_ID_RNG || id == VIRTIO_ID_BLOCK) {
+		if (id == VIRTIO_ID_RNG || id == VIRTIO_ID_BLOCK || id == VIRTIO_ID_NET) {
 			check_device();
 			found++;
 		}
 	}
 	if (found == 0) {
-		report_skip("this machine has neither an entropy nor a block device");
+		report_skip("this machine has no entropy, block or network device");
 	}
 	return report_summary();
 }

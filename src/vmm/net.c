@@ -102,7 +102,7 @@ static int adopt(int given, struct net_peer **ret, struct err *e)
 	if (r == 0) {
 		TAKE_FD(fd);
 	}
-	return r < 0 ? err_prefix(e, "network") : 0;
+	return r < 0 ? err_prefix(e, "network: descriptor %d", given) : 0;
 }
 
 /**

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A driver that breaks the rules, against every virtio device, in the whole machine on this KVM."""
 import os
+import socket
+import struct
 import subprocess
+import threading
 
 import pytest
 
 from test_machine import BUILD, PATIENCE_S, kvm, run  # noqa: F401 (kvm skips where there is none)
 
 CHECKS_PER_DEVICE = 2 + 2 * 21 * 2 + 4 * 3 + 4
+CHECKS_OF_NET = 2 * CHECKS_PER_DEVICE + 2 * 10 # both queues, and headers of frames
+FRAME = struct.pack(">I", 64) + bytes(64)
 
 
 def summary(end):
@@ -35,6 +40,90 @@ def test_nor_does_a_disk_that_may_be_written_change(image):
     assert end.returncode == 0, end.stdout.decode(errors="replace")
     assert summary(end) == f"SUMMARY: {CHECKS_PER_DEVICE} passed, 0 failed, 0 skipped"
     assert image.read_bytes() == before
+
+
+def feed(sock):
+    """Frames without end, as fast as they are taken."""
+    try:
+        while True:
+            sock.sendall(FRAME * 16)
+    except OSError:
+        pass
+
+
+def drain(sock, got):
+    try:
+        while data := sock.recv(65536):
+            got.append(data)
+    except OSError:
+        pass
+
+
+def test_nor_a_network_device_that_frames_come_to_all_the_time():
+    ours, theirs = socket.socketpair()
+    got = []
+    threads = [threading.Thread(target=feed, args=(ours,)),
+               threading.Thread(target=drain, args=(ours, got))]
+    for t in threads:
+        t.start()
+    end = subprocess.run(
+        [BUILD / "ringside", "run", "--backend", "kvm", "--force", "--memory", "16M", "--kernel",
+         BUILD / "firmware/virtio.elf", "--net", f"fd={theirs.fileno()}"],
+        capture_output=True, check=False, timeout=PATIENCE_S, pass_fds=[theirs.fileno()])
+    theirs.close()
+    ours.shutdown(socket.SHUT_RDWR)
+    for t in threads:
+        t.join()
+    assert end.returncode == 0, end.stdout.decode(errors="replace")
+    assert summary(end) == f"SUMMARY: {CHECKS_OF_NET} passed, 0 failed, 0 skipped"
+    # Only good frames went out, each whole and of the length that stands before it.
+    data = b"".join(got)
+    frames = 0
+    while data:
+        length, = struct.unpack(">I", data[:4])
+        assert length == 64 and len(data) >= 68
+        data = data[4 + length:]
+        frames += 1
+    assert frames > CHECKS_PER_DEVICE / 2
+
+
+@pytest.mark.parametrize("value, text", [
+    ("tap=nonesuch", "network interface nonesuch: there is none; 'ip tuntap add dev nonesuch mode "
+                     "tap' makes one"),
+    ("tap=lo", "network interface lo: expected a TAP interface with one queue"),
+    ("fd=0", "network: descriptor 0: expected a TAP interface or a stream socket"),
+    ("fd=99", "network: descriptor 99: Bad file descriptor"),
+    ("bridge", "--net: expected none, user, tap=NAME or fd=N, got 'bridge'"),
+])
+def test_a_network_that_is_none_is_249_in_one_line(value, text):
+    end = run("exit", "--net", value)
+    assert (end.returncode, end.stdout) == (249, b"")
+    assert end.stderr.decode() == f"ringside: error: {text}\n"
+
+
+def test_passt_that_is_not_there_is_named_with_its_package():
+    end = subprocess.run(
+        [BUILD / "ringside", "run", "--backend", "kvm", "--force", "--kernel",
+         BUILD / "firmware/exit.elf", "--net", "user"],
+        capture_output=True, check=False, timeout=PATIENCE_S, env={"PATH": "/nonesuch"})
+    assert (end.returncode, end.stdout) == (249, b"")
+    assert end.stderr.decode() == \
+        "ringside: error: --net user needs passt: install the package passt\n"
+
+
+def test_a_peer_that_lies_about_a_length_is_told_of_and_the_run_goes_on():
+    ours, theirs = socket.socketpair()
+    ours.sendall(struct.pack(">I", 1 << 31) + FRAME)
+    with subprocess.Popen(
+            [BUILD / "ringside", "run", "--backend", "kvm", "--force", "--memory", "16M", "--kernel",
+             BUILD / "firmware/virtio.elf", "--net", f"fd={theirs.fileno()}"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()]) as p:
+        assert p.stderr.readline().decode() == \
+            "ringside: warning: network 0: the other end was closed, or said what is no frame: " \
+            "the guest's link is down\n"
+        # The payload waits for its frame in vain, and says so after a while.
+        assert p.stdout.readline() == b"FAIL: net-rx: a good request is served\n"
+        p.kill()
 
 
 def test_without_devices_there_is_nothing_to_check():

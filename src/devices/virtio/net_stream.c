@@ -199,7 +199,7 @@ int net_stream_adopt(int fd, struct net_peer **ret, struct err *e)
 	struct net_stream *s = malloc(sizeof(*s));
 
 	if (!s) {
-		return err_set(e, -ENOMEM, "descriptor %d: out of memory", fd);
+		return err_set(e, -ENOMEM, "out of memory");
 	}
 	s->peer = (struct net_peer){.ops = &stream_ops, .fd = fd, .mtu = NET_STREAM_MTU};
 	s->in_at = s->in_end = s->out_at = s->out_end = 0;

@@ -210,14 +210,11 @@ int net_tap_adopt(int fd, struct net_peer **ret, struct err *e)
 	struct ifreq req = {.ifr_name = ""};
 
 	if (ioctl(fd, TUNGETIFF, &req) < 0 || !(req.ifr_flags & IFF_TAP)) {
-		return err_set(e, -ENOTTY,
-			       "descriptor %d: expected a TAP interface or a stream socket", fd);
+		return err_set(e, -ENOTTY, "expected a TAP interface or a stream socket");
 	}
 	if ((req.ifr_flags & (IFF_NO_PI | IFF_VNET_HDR)) != (IFF_NO_PI | IFF_VNET_HDR)) {
 		return err_set(e, -EINVAL,
-			       "descriptor %d: the TAP interface was opened without IFF_NO_PI and "
-			       "IFF_VNET_HDR",
-			       fd);
+			       "the TAP interface was opened without IFF_NO_PI and IFF_VNET_HDR");
 	}
 	return make(fd, req.ifr_name, ret, e);
 }

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Linux's own driver on ringside's network device, on a real KVM in the lab: into a TAP interface of the
+lab's own kernel, and as a program by passt. One boot of the lab runs all cases; networks are the lab's.
+"""
+import pytest
+
+from cases import case, run_cases
+
+RUN = "ringside run --backend kvm --timeout 200"
+TAP = "ip link set lo up; ip tuntap add dev t0 mode tap && ip addr add 192.0.2.1/24 dev t0 && " \
+      "ip link set t0 up || exit 1; trap 'ip link del t0' EXIT"
+# passt looks for an interface with a default route before it does anything.
+UPLINK = "ip link set lo up; ip tuntap add dev u0 mode tap && ip addr add 198.51.100.1/24 dev u0 && " \
+         "ip link set u0 up && ip route add default via 198.51.100.2 || exit 1; " \
+         "trap 'ip link del u0' EXIT"
+SERVE = "python3 -m http.server -d /tmp/www --bind"
+CASES = {
+    # Both ways, large enough for the segments that the guest and the host leave to each other.
+    "tap": f"""
+        {TAP}
+        mkdir -p /tmp/www; head -c 4000000 /dev/urandom >/tmp/www/f; sha256sum </tmp/www/f
+        {SERVE} 192.0.2.1 8000 2>/dev/null & server=$!
+        {RUN} --json $d/json --net tap=t0,addr=192.0.2.2/24,gateway=192.0.2.1 -- sh -c '
+            ping -c 2 -W 5 192.0.2.1 >/dev/null; echo ping $?
+            wget -q -O /f http://192.0.2.1:8000/f; sha256sum </f
+            nc -l -p 9 >/g </dev/null & touch /listens; wait; sha256sum </g
+            ip route | head -1; cat /sys/class/net/eth0/mtu' & guest=$!
+        for i in $(seq 300); do
+            python3 - <<'END' && break
+import socket, sys
+try:
+    s = socket.create_connection(("192.0.2.2", 9), 1)
+except OSError:
+    sys.exit(1)
+s.sendall(open("/tmp/www/f", "rb").read())
+END
+            sleep 0.3
+        done
+        wait $guest
+        kill $server
+        cat /sys/class/net/t0/statistics/rx_packets /sys/class/net/t0/statistics/tx_packets""",
+    # The interface goes away under the guest.
+    "deleted": f"""
+        {TAP}
+        {RUN} --net tap=t0,addr=192.0.2.2/24 -- sh -c 'cat /sys/class/net/eth0/carrier; echo up >&2
+            while grep -q 1 /sys/class/net/eth0/carrier; do sleep 0.2; done
+            cat /sys/class/net/eth0/carrier' 2>$d/up & guest=$!
+        while ! grep -q up $d/up; do sleep 0.2; done
+        ip link del t0; ip tuntap add dev t0 mode tap
+        wait $guest; echo status $?
+        cat $d/up >&2""",
+    "busy": f"""
+        {TAP}
+        {RUN} --net tap=t0 -- sh -c 'echo up; sleep 1000' >$d/up & guest=$!
+        while ! grep -q up $d/up; do sleep 0.2; done
+        {RUN} --net tap=t0 -- true; echo $?
+        {RUN} --net tap=nonesuch -- true; echo $?
+        kill $guest; wait $guest""",
+    "user": f"""
+        {UPLINK}
+        mkdir -p /tmp/www; head -c 2000000 /dev/urandom >/tmp/www/f; sha256sum </tmp/www/f
+        {SERVE} 127.0.0.1 8000 2>/dev/null & server=$!
+        {RUN} --net user,tcp=8080:9 -- sh -c '
+            wget -q -O /f http://10.0.2.2:8000/f; sha256sum </f
+            nc -l -p 9 >/g </dev/null; sha256sum </g
+            cat /etc/resolv.conf' & guest=$!
+        for i in $(seq 300); do
+            python3 - <<'END' && break
+import socket, sys
+try:
+    s = socket.create_connection(("127.0.0.1", 8080), 1)
+    s.sendall(open("/tmp/www/f", "rb").read())
+    s.shutdown(socket.SHUT_WR)
+    sys.exit(1 if s.recv(1) else 0)
+except OSError:
+    sys.exit(1)
+END
+            sleep 0.3
+        done
+        wait $guest
+        kill $server
+        ps ax | grep -c '[p]asst'""",
+    "killed": f"""
+        {UPLINK}
+        {RUN} --net user -- sh -c 'echo up >&2
+            while grep -q 1 /sys/class/net/eth0/carrier; do sleep 0.2; done; echo down' \\
+            2>$d/up & guest=$!
+        while ! grep -q up $d/up; do sleep 0.2; done
+        kill -9 $(pgrep passt)
+        wait $guest; echo status $?
+        cat $d/up >&2""",
+}
+
+
+@pytest.fixture(scope="session")
+def ends(tmp_path_factory):
+    return run_cases(tmp_path_factory.mktemp("net"), CASES)
+
+
+@case("tap")
+def test_bytes_go_both_ways_over_a_tap_interface_in_segments_of_many_packets(end):
+    assert end.status == 0, end.err
+    sent, ping, got, pushed, route, mtu = end.lines[:6]
+    assert ping == "ping 0"
+    assert got == sent and pushed == sent
+    assert route == "default via 192.0.2.1 dev eth0"
+    assert mtu == "1500"
+    # 4 MB are 2,762 packets of 1,448 bytes each way: so many were not needed.
+    from_guest, to_guest = int(end.lines[6]), int(end.lines[7])
+    assert to_guest < 2700, end.lines
+
+
+@case("deleted")
+def test_an_interface_that_is_deleted_takes_the_link_down_and_the_run_goes_on(end):
+    assert end.lines == ["1", "0", "status 0"], end.err
+    assert end.err.count("network 0: the interface was deleted: the guest's link is down") == 1
+
+
+@case("busy")
+def test_an_interface_that_cannot_be_had_is_249_in_one_line(end):
+    assert end.lines == ["249", "249"]
+    assert end.err.count("ringside: error: network interface t0: in use by another program\n") == 1
+    assert end.err.count("ringside: error: network interface nonesuch: there is none; "
+                         "'ip tuntap add dev nonesuch mode tap' makes one\n") == 1
+
+
+@case("user")
+def test_a_guest_reaches_the_host_and_the_host_the_guest_by_passt_and_none_is_left(end):
+    sent, got, pushed, dns, left = end.lines
+    assert got == sent and pushed == sent
+    assert dns == "nameserver 10.0.2.3"
+    assert left == "0"
+
+
+@case("killed")
+def test_passt_that_is_killed_takes_the_link_down_and_the_run_goes_on(end):
+    assert end.lines == ["down", "status 0"], end.err
+    assert end.err.count("network 0: passt has ended, or said what is no frame: "
+                         "the guest's link is down") == 1
