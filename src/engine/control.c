@@ -92,7 +92,7 @@ static void say(struct client *k, const void *data, size_t len)
 {
 	size_t end = k->out_start + k->out_len;
 
-	if (k->failed) {
+	if (k->failed || len == 0) {
 		return;
 	}
 	if (k->out_len + len > CONTROL_BEHIND_MAX) {

@@ -93,7 +93,7 @@ enum gdb_event gdb_parser_feed(struct gdb_parser *p, uint8_t byte)
 		return GDB_NOTHING;
 	case SUM_HIGH:
 		p->bad |= digit < 0;
-		p->wanted = (uint8_t)(digit << 4);
+		p->wanted = digit < 0 ? 0 : (uint8_t)(digit << 4);
 		p->state = SUM_LOW;
 		return GDB_NOTHING;
 	default:

@@ -33,19 +33,19 @@ CASES = {
 {GDB}END
 sed -i "s,\\$d,$d," $d/commands
 ringside run --backend kvm --cpus 2 --timeout 300 --json $d/json --gdb /tmp/gdb.sock -- \\
-    sh -c 'echo up; sleep 10; nproc; dmesg | grep -cE "lockup|stall|int3|Oops"; echo done' >$d/seen &
+    sh -c 'echo up; sleep 5; nproc; dmesg | grep -cE "lockup|detected stall|int3|Oops"; echo done' >$d/seen &
 while [ ! -S /tmp/gdb.sock ]; do sleep 0.2; done
 gdb -q -nx -batch -x $d/commands $(ringside kernel path base)
 wait $!""",
     "pause": """mkfifo $d/fifo
-ringside run --backend kvm --cpus 2 --timeout 60 --name p --json $d/json -- sh -c '
-    nproc; i=0; while [ $i -lt 100 ]; do i=$((i+1)); cat /proc/uptime; sleep 0.1; done
-    dmesg | grep -cE "lockup|stall"; exit 9' >$d/seen &
+ringside run --backend kvm --cpus 2 --timeout 40 --name p --json $d/json -- sh -c '
+    nproc; i=0; while [ $i -lt 50 ]; do i=$((i+1)); cat /proc/uptime; sleep 0.1; done
+    dmesg | grep -cE "lockup|detected stall"; exit 9' >$d/seen &
 run=$!
 while ! grep -q '\\.' $d/seen; do sleep 0.2; done
 ringside ctl p pause --json
 wc -l <$d/seen >$d/before
-sleep 30
+sleep 25
 wc -l <$d/seen >$d/after
 ringside ctl p status
 ringside ctl p resume
@@ -54,8 +54,11 @@ wait $run""",
 
 
 @pytest.fixture(scope="session")
-def ends(tmp_path_factory):
-    return run_cases(tmp_path_factory.mktemp("lab"), CASES)
+def ends(request, tmp_path_factory):
+    # By day without what only the night's test looks at.
+    markers = [item.get_closest_marker("case") for item in request.session.items if item.path.samefile(__file__)]
+    cases = {marker.args[0]: CASES[marker.args[0]] for marker in markers}
+    return run_cases(tmp_path_factory.mktemp("lab"), cases)
 
 
 @case("gdb")
@@ -74,15 +77,16 @@ def test_gdb_stops_looks_at_and_steps_a_linux_of_two_vcpus_which_then_ends_prope
     assert "detached]" in text
 
 
+@pytest.mark.nightly
 @case("pause")
-def test_a_linux_of_two_vcpus_stands_for_half_a_minute_and_never_knows(end):
+def test_a_linux_of_two_vcpus_stands_longer_than_rcu_waits_and_never_knows(end):
     assert end.status == 9, end.err
     first = json.loads(end.lines[0])
     assert first["state"] == "paused" and first["vcpus"] == 2 and first["exits"] > 0
     assert end.file("before") == end.file("after")
     assert "state    paused" in end.lines
     seen = end.file("seen").splitlines()
-    # --timeout 60 did not run out although more passed, and no watchdog took the gap for a lockup.
-    assert seen[0] == "2" and seen[-1] == "0" and len(seen) == 102
+    # --timeout 40 did not run out although more passed, and no watchdog took the gap for a lockup.
+    assert seen[0] == "2" and seen[-1] == "0" and len(seen) == 52
     up = [float(line.split()[0]) for line in seen[1:-1]]
-    assert max(b - a for a, b in zip(up, up[1:])) > 29
+    assert max(b - a for a, b in zip(up, up[1:])) > 24

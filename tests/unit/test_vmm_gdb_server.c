@@ -186,6 +186,16 @@ static void a_breakpoint_is_put_hidden_hit_and_taken_out(void **state)
 	end();
 }
 
+static bool injected(void)
+{
+	bool yes;
+
+	pthread_mutex_lock(&fake.lock);
+	yes = fake.vcpus[0].events.exception.injected;
+	pthread_mutex_unlock(&fake.lock);
+	return yes;
+}
+
 static void an_int3_of_the_guests_own_is_given_to_it(void **state)
 {
 	start(1, false);
@@ -194,11 +204,14 @@ static void an_int3_of_the_guests_own_is_given_to_it(void **state)
 	next.pc = BREAKN + 0x10;
 	next.vcpu = 1;
 	put("c");
-	for (int i = 0; i < 500 && !fake.vcpus[0].events.exception.injected; i++) {
+	for (int i = 0; i < 500 && !injected(); i++) {
 		turn(2);
 	}
+	machine_pause(machine, true);
+	turn(20);
 	assert_int_equal(fake.vcpus[0].events.exception.injected, 1);
 	assert_int_equal(fake.vcpus[0].events.exception.nr, 3);
+	machine_pause(machine, false);
 	assert_false(machine_is_held(machine));
 	end();
 }

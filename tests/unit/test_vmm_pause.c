@@ -43,9 +43,11 @@ static unsigned int all_runs(void)
 {
 	unsigned int sum = 0;
 
+	pthread_mutex_lock(&fake.lock);
 	for (unsigned int i = 0; i < FAKE_VCPUS; i++) {
-		sum += __atomic_load_n(&fake.vcpus[i].runs, __ATOMIC_SEQ_CST);
+		sum += fake.vcpus[i].runs;
 	}
+	pthread_mutex_unlock(&fake.lock);
 	return sum;
 }
 
@@ -93,6 +95,16 @@ static void pausing_twice_and_taking_it_back_at_once_loses_nothing(void **state)
 	assert_false(machine_is_held(machine));
 }
 
+static unsigned int runs_of(unsigned int vcpu)
+{
+	unsigned int runs;
+
+	pthread_mutex_lock(&fake.lock);
+	runs = fake.vcpus[vcpu].runs;
+	pthread_mutex_unlock(&fake.lock);
+	return runs;
+}
+
 /* Fills the ring that nobody empties. */
 static int flood_script(struct fake_kvm *k, unsigned int vcpu, struct kvm_run *run)
 {
@@ -134,7 +146,7 @@ static int end_when_asked_script(struct fake_kvm *k, unsigned int vcpu, struct k
 static void a_guest_that_ends_while_it_is_paused_has_ended(void **state)
 {
 	start(end_when_asked_script, 2);
-	while (__atomic_load_n(&fake.vcpus[1].runs, __ATOMIC_SEQ_CST) == 0) {
+	while (runs_of(1) == 0) {
 		usleep(1000);
 	}
 	machine_pause(machine, true);
