@@ -18,6 +18,7 @@
 #define MARK_BYTES   8
 #define CONFIG_TRIES 16
 #define BANNER       "Linux version "
+#define LOOK_BYTES   65536
 #define ACPI_WORD    "RSD PTR " /* what code that looks for the tables compares with */
 
 /* Memory that costs only what is written to it. */
@@ -60,6 +61,51 @@ static int read_part(int fd, uint64_t offset, uint64_t len, struct bytes *ret, s
 		r = r < 0 ? err_errno(e, r, "the kernel cannot be read") : 0;
 	}
 	return r;
+}
+
+/* By its first letter, which memchr() finds faster than memmem() finds so short a word. */
+static bool buffer_has(const char *in, size_t len, const char *word, size_t word_len)
+{
+	const char *end = in + len, *p = in;
+
+	while ((p = memchr(p, word[0], (size_t)(end - p)))) {
+		if ((size_t)(end - p) < word_len) {
+			return false;
+		}
+		if (memcmp(p, word, word_len) == 0) {
+			return true;
+		}
+		p++;
+	}
+	return false;
+}
+
+/*
+ * Is a word in a part of a file? It goes through a buffer that stays in the processor's cache: a
+ * copy of all of it would cost a start more than the rest of the loader does.
+ */
+static int look_for(int fd, const struct load_range *in, const char *word, bool *ret, struct err *e)
+{
+	size_t keep = strlen(word) - 1, held = 0;
+	char buf[LOOK_BYTES];
+
+	*ret = false;
+	for (uint64_t at = 0; at < in->bytes && !*ret;) {
+		size_t room = sizeof(buf) - held;
+		size_t n = in->bytes - at < room ? (size_t)(in->bytes - at) : room;
+		int r = io_pread_exact(fd, buf + held, n, in->gpa + at);
+
+		if (r < 0) {
+			return err_errno(e, r, "the kernel cannot be read");
+		}
+		at += n;
+		n += held;
+		*ret = buffer_has(buf, n, word, keep + 1);
+		/* The word may lie across the end. */
+		held = n < keep ? n : keep;
+		memmove(buf, buf + n - held, held);
+	}
+	return 0;
 }
 
 /* The vmlinux inside a bzImage: no larger than the memory that it asks for. */
@@ -362,13 +408,11 @@ int inspect_use_config(struct inspection *in, const char *path, struct err *e)
 
 static bool has_word(int fd, uint64_t offset, uint64_t len, const char *word)
 {
+	const struct load_range in = {.gpa = offset, .bytes = len};
 	struct err ignored = ERR_INIT;
-	struct bytes b = {0};
-	bool found = len > 0 && read_part(fd, offset, len, &b, &ignored) == 0 &&
-		     find(b.at, b.at + b.len, word);
+	bool found = false;
 
-	bytes_fini(&b);
-	return found;
+	return look_for(fd, &in, word, &found, &ignored) == 0 && found;
 }
 
 /* Newer kernels look for the tables already in what unpacks them, which stands around the payload.
@@ -402,6 +446,7 @@ int inspect_acpi(const char *path, enum inspect_acpi *ret, struct err *e)
 	struct err why = ERR_INIT;
 	struct bytes b = {0};
 	struct load_range at;
+	bool there = false;
 	int r = load_image_open(path, &in.image, e);
 
 	if (r < 0) {
@@ -414,15 +459,14 @@ int inspect_acpi(const char *path, enum inspect_acpi *ret, struct err *e)
 	}
 	if (in.image.format == LOAD_FORMAT_BZIMAGE) {
 		r = unpack_payload(&in, &b, &why);
+		there = r == 0 && find(b.at, b.at + b.len, ACPI_WORD);
 	} else {
 		if (elf_image_section(&in.image, ".rodata", &at) < 0) {
 			at = (struct load_range){.bytes = in.image.file_bytes};
 		}
-		r = read_part(in.image.fd, at.gpa, at.bytes, &b, &why);
+		r = look_for(in.image.fd, &at, ACPI_WORD, &there, &why);
 	}
-	*ret = r < 0                                         ? INSPECT_ACPI_UNKNOWN
-	       : find(b.at, b.at + b.len, ACPI_WORD) != NULL ? INSPECT_ACPI_THERE
-							     : INSPECT_ACPI_NONE;
+	*ret = r < 0 ? INSPECT_ACPI_UNKNOWN : there ? INSPECT_ACPI_THERE : INSPECT_ACPI_NONE;
 	bytes_fini(&b);
 	load_image_close(&in.image);
 	return 0;

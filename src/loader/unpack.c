@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * See unpack.h. libzstd, liblzma and liblz4 are only loaded when a file asks for them: a boot,
- * which the rest of the program is for, does without, and starts faster. Any thread that may block.
- */
+/* See unpack.h. Any thread that may block. */
 #include "loader/unpack.h"
 
-#include <dlfcn.h>
+#include <bzlib.h>
 #include <errno.h>
 #include <limits.h>
 #include <lz4.h>
 #include <lzma.h>
-#include <stdbool.h>
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -46,75 +42,39 @@ static int unpack_gzip(const uint8_t *src, size_t len, uint8_t *dst, size_t room
 		       : err_set(e, -EBADMSG, "gzip: the data are damaged or cut off (%d)", r);
 }
 
-static int load_library(const char *name, void **ret, struct err *e)
-{
-	*ret = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	return *ret ? 0 : err_set(e, -ENOTSUP, "it takes %s, which is not here", name);
-}
-
 static int unpack_zstd(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
 		       struct err *e)
 {
-	typeof(&ZSTD_findFrameCompressedSize) frame_bytes;
-	typeof(&ZSTD_decompress) decompress;
-	typeof(&ZSTD_isError) is_error;
-	typeof(&ZSTD_getErrorName) error_name;
-	void *lib;
-	size_t n;
-	int r = load_library("libzstd.so.1", &lib, e);
+	/* Behind the frame a kernel has its unpacked size. */
+	size_t n = ZSTD_findFrameCompressedSize(src, len);
 
-	if (r < 0) {
-		return r;
+	n = ZSTD_isError(n) ? n : ZSTD_decompress(dst, room, src, n);
+	if (ZSTD_isError(n)) {
+		return err_set(e, -EBADMSG, "zstd: %s", ZSTD_getErrorName(n));
 	}
-	*(void **)&frame_bytes = dlsym(lib, "ZSTD_findFrameCompressedSize");
-	*(void **)&decompress = dlsym(lib, "ZSTD_decompress");
-	*(void **)&is_error = dlsym(lib, "ZSTD_isError");
-	*(void **)&error_name = dlsym(lib, "ZSTD_getErrorName");
-	if (!frame_bytes || !decompress || !is_error || !error_name) {
-		r = err_set(e, -ENOTSUP, "zstd: the library lacks a function");
-	} else {
-		/* Behind the frame a kernel has its unpacked size. */
-		n = frame_bytes(src, len);
-		n = is_error(n) ? n : decompress(dst, room, src, n);
-		if (is_error(n)) {
-			r = err_set(e, -EBADMSG, "zstd: %s", error_name(n));
-		} else {
-			*ret_len = n;
-		}
-	}
-	dlclose(lib);
-	return r;
+	*ret_len = n;
+	return 0;
 }
 
 static int unpack_xz(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
 		     struct err *e)
 {
-	typeof(&lzma_stream_buffer_decode) decode;
 	uint64_t memory = LZMA_MEMORY_BYTES;
 	size_t in = 0, out = 0;
-	void *lib;
-	int r = load_library("liblzma.so.5", &lib, e);
+	lzma_ret r = lzma_stream_buffer_decode(&memory, 0, NULL, src, &in, len, dst, &out, room);
 
-	if (r < 0) {
-		return r;
+	*ret_len = out;
+	switch (r) {
+	case LZMA_OK:
+		return 0;
+	case LZMA_BUF_ERROR:
+		return err_set(e, -EFBIG, "xz: more than %zu bytes come out", room);
+	case LZMA_MEM_ERROR:
+	case LZMA_MEMLIMIT_ERROR:
+		return err_set(e, -ENOMEM, "xz: out of memory");
+	default:
+		return err_set(e, -EBADMSG, "xz: the data are damaged or cut off (%d)", r);
 	}
-	*(void **)&decode = dlsym(lib, "lzma_stream_buffer_decode");
-	if (!decode) {
-		r = err_set(e, -ENOTSUP, "xz: the library lacks a function");
-	} else {
-		lzma_ret code = decode(&memory, 0, NULL, src, &in, len, dst, &out, room);
-
-		if (code == LZMA_BUF_ERROR) {
-			r = err_set(e, -EFBIG, "xz: more than %zu bytes come out", room);
-		} else if (code == LZMA_MEM_ERROR || code == LZMA_MEMLIMIT_ERROR) {
-			r = err_set(e, -ENOMEM, "xz: out of memory");
-		} else if (code != LZMA_OK) {
-			r = err_set(e, -EBADMSG, "xz: the data are damaged or cut off (%d)", code);
-		}
-		*ret_len = out;
-	}
-	dlclose(lib);
-	return r;
 }
 
 /*
@@ -125,23 +85,13 @@ static int unpack_xz(const uint8_t *src, size_t len, uint8_t *dst, size_t room, 
 static int unpack_lz4(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
 		      struct err *e)
 {
-	typeof(&LZ4_decompress_safe) decompress;
 	size_t at = LZ4_WORD_BYTES, out = 0;
 	uint32_t block;
-	void *lib;
-	int r;
+	int r = 0;
 
 	memcpy(&block, src, sizeof(block));
 	if (block != LZ4_LEGACY_MAGIC) {
 		return err_set(e, -ENOTSUP, "lz4 of another format than kernels have");
-	}
-	r = load_library("liblz4.so.1", &lib, e);
-	if (r < 0) {
-		return r;
-	}
-	*(void **)&decompress = dlsym(lib, "LZ4_decompress_safe");
-	if (!decompress) {
-		r = err_set(e, -ENOTSUP, "lz4: the library lacks a function");
 	}
 	while (r == 0 && len - at > LZ4_WORD_BYTES) {
 		size_t left = room - out < LZ4_BLOCK_BYTES ? room - out : LZ4_BLOCK_BYTES;
@@ -150,8 +100,8 @@ static int unpack_lz4(const uint8_t *src, size_t len, uint8_t *dst, size_t room,
 		memcpy(&block, src + at, sizeof(block));
 		at += LZ4_WORD_BYTES;
 		n = block <= len - at && block <= INT_MAX
-			    ? decompress((const char *)src + at, (char *)dst + out, (int)block,
-					 (int)left)
+			    ? LZ4_decompress_safe((const char *)src + at, (char *)dst + out,
+						  (int)block, (int)left)
 			    : -1;
 		if (n <= 0) {
 			r = err_set(e, -EBADMSG, "lz4: the data are damaged, cut off or too many");
@@ -161,7 +111,6 @@ static int unpack_lz4(const uint8_t *src, size_t len, uint8_t *dst, size_t room,
 		}
 	}
 	*ret_len = out;
-	dlclose(lib);
 	return r;
 }
 
@@ -169,75 +118,46 @@ static int unpack_lz4(const uint8_t *src, size_t len, uint8_t *dst, size_t room,
 static int unpack_lzma(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
 		       struct err *e)
 {
-	typeof(&lzma_alone_decoder) begin;
-	typeof(&lzma_code) code;
-	typeof(&lzma_end) end;
 	lzma_stream s = LZMA_STREAM_INIT;
 	lzma_ret how;
-	void *lib;
-	int r = load_library("liblzma.so.5", &lib, e);
+	int r = 0;
 
-	if (r < 0) {
-		return r;
+	if (lzma_alone_decoder(&s, LZMA_MEMORY_BYTES) != LZMA_OK) {
+		return err_set(e, -ENOMEM, "lzma: out of memory");
 	}
-	*(void **)&begin = dlsym(lib, "lzma_alone_decoder");
-	*(void **)&code = dlsym(lib, "lzma_code");
-	*(void **)&end = dlsym(lib, "lzma_end");
-	if (!begin || !code || !end) {
-		r = err_set(e, -ENOTSUP, "lzma: the library lacks a function");
-	} else if (begin(&s, LZMA_MEMORY_BYTES) != LZMA_OK) {
-		r = err_set(e, -ENOMEM, "lzma: out of memory");
-	} else {
-		s.next_in = src;
-		s.avail_in = len;
-		s.next_out = dst;
-		s.avail_out = room;
-		how = code(&s, LZMA_RUN);
-		if (how == LZMA_OK && s.avail_out == 0) {
-			r = err_set(e, -EFBIG, "lzma: more than %zu bytes come out", room);
-		} else if (how != LZMA_STREAM_END) {
-			r = err_set(e, -EBADMSG, "lzma: the data are damaged or cut off (%d)", how);
-		}
-		*ret_len = s.total_out;
-		end(&s);
+	s.next_in = src;
+	s.avail_in = len;
+	s.next_out = dst;
+	s.avail_out = room;
+	how = lzma_code(&s, LZMA_RUN);
+	if (how == LZMA_OK && s.avail_out == 0) {
+		r = err_set(e, -EFBIG, "lzma: more than %zu bytes come out", room);
+	} else if (how != LZMA_STREAM_END) {
+		r = err_set(e, -EBADMSG, "lzma: the data are damaged or cut off (%d)", how);
 	}
-	dlclose(lib);
+	*ret_len = s.total_out;
+	lzma_end(&s);
 	return r;
 }
-
-#define BZIP2_OUT_OF_MEMORY (-3) /* bzlib.h, whose package is not needed for these */
-#define BZIP2_OUT_IS_FULL   (-8)
 
 static int unpack_bzip2(const uint8_t *src, size_t len, uint8_t *dst, size_t room, size_t *ret_len,
 			struct err *e)
 {
-	int (*decompress)(char *to, unsigned int *to_bytes, char *from, unsigned int from_bytes,
-			  int small, int verbose);
 	unsigned int out = room < UINT_MAX ? (unsigned int)room : UINT_MAX;
-	void *lib;
-	int how, r = load_library("libbz2.so.1.0", &lib, e);
+	int how = BZ2_bzBuffToBuffDecompress((char *)dst, &out, (char *)src,
+					     len < UINT_MAX ? (unsigned int)len : UINT_MAX, 0, 0);
 
-	if (r < 0) {
-		return r;
+	*ret_len = out;
+	switch (how) {
+	case BZ_OK:
+		return 0;
+	case BZ_OUTBUFF_FULL:
+		return err_set(e, -EFBIG, "bzip2: more than %zu bytes come out", room);
+	case BZ_MEM_ERROR:
+		return err_set(e, -ENOMEM, "bzip2: out of memory");
+	default:
+		return err_set(e, -EBADMSG, "bzip2: the data are damaged or cut off (%d)", how);
 	}
-	*(void **)&decompress = dlsym(lib, "BZ2_bzBuffToBuffDecompress");
-	if (!decompress) {
-		r = err_set(e, -ENOTSUP, "bzip2: the library lacks a function");
-	} else {
-		how = decompress((char *)dst, &out, (char *)src,
-				 len < UINT_MAX ? (unsigned int)len : UINT_MAX, 0, 0);
-		if (how == BZIP2_OUT_IS_FULL) {
-			r = err_set(e, -EFBIG, "bzip2: more than %zu bytes come out", room);
-		} else if (how == BZIP2_OUT_OF_MEMORY) {
-			r = err_set(e, -ENOMEM, "bzip2: out of memory");
-		} else if (how != 0) {
-			r = err_set(e, -EBADMSG, "bzip2: the data are damaged or cut off (%d)",
-				    how);
-		}
-		*ret_len = out;
-	}
-	dlclose(lib);
-	return r;
 }
 
 /**

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "loader/loader.h"
@@ -62,23 +63,37 @@ static int place(const struct load_image *image, const struct ram *ram,
  * page cache is asked for all of it, in large pieces, and then touched here and there, which waits
  * for those that are still on their way. A failing read is nothing to report: the loader's own do.
  */
-static void read_ahead(const struct load_image *image)
+static bool touch_all(const struct load_image *image, uint64_t step, int flags)
 {
 	char byte;
+	const struct iovec to = {.iov_base = &byte, .iov_len = 1};
 
+	for (unsigned int i = 0; i < image->segment_count; i++) {
+		const struct load_segment *s = &image->segments[i];
+
+		for (uint64_t at = 0; at < s->file_bytes; at += step) {
+			if (preadv2(image->fd, &to, 1, (off_t)(s->file_offset + at), flags) != 1 &&
+			    flags) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static void read_ahead(const struct load_image *image)
+{
+	/* Mostly it is all there. */
+	if (touch_all(image, 4 * READ_AHEAD_TOUCH, RWF_NOWAIT)) {
+		return;
+	}
 	for (unsigned int i = 0; i < image->segment_count; i++) {
 		const struct load_segment *s = &image->segments[i];
 
 		posix_fadvise(image->fd, (off_t)s->file_offset, (off_t)s->file_bytes,
 			      POSIX_FADV_WILLNEED);
 	}
-	for (unsigned int i = 0; i < image->segment_count; i++) {
-		const struct load_segment *s = &image->segments[i];
-
-		for (uint64_t at = 0; at < s->file_bytes; at += READ_AHEAD_TOUCH) {
-			(void)!pread(image->fd, &byte, 1, (off_t)(s->file_offset + at));
-		}
-	}
+	(void)touch_all(image, READ_AHEAD_TOUCH, 0);
 }
 
 /* Without, reports show addresses alone. */
