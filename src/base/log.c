@@ -1,18 +1,106 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See log.h. The level is the program's only global; it is set once, before any thread starts. */
+/* See log.h. What is logged is the program's only global; it is set once, before any thread starts.
+ */
 #include "base/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/clock.h"
 
 enum log_level { LOG_QUIET, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 static struct {
 	enum log_level level;
 	char areas[128]; /* ",a,b,"; empty means all */
+	uint64_t start_ns;
 } log_config = {.level = LOG_INFO};
+
+bool log_debugging;
+
+static const struct {
+	const char *name;
+	const char *about;
+} log_areas[] = {
+	{"acpi", "whether tables tell the kernel of its devices, and why"},
+	{"agent", "what the guest's agent says of its work"},
+	{"bus", "accesses to ports and addresses that no device has"},
+	{"kvm", "what the machine asks of KVM while it is built"},
+	{"load", "where kernel, initrd and command line go"},
+	{"qemu", "the other backend's events"},
+	{"run", "marks of the guest, and how a run ends"},
+	{"virtio", "drivers: status, features, queues, broken rings"},
+};
+
+static void start_debugging(void)
+{
+	log_config.level = LOG_DEBUG;
+	log_debugging = true;
+	log_config.start_ns = clock_now_ns(&clock_monotonic);
+}
+
+static bool is_area(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(log_areas); i++) {
+		if (strlen(log_areas[i].name) == len && memcmp(log_areas[i].name, name, len) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * log_print_areas() - list the areas on stdout, a line each
+ */
+void log_print_areas(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(log_areas); i++) {
+		printf("%-8s %s\n", log_areas[i].name, log_areas[i].about);
+	}
+}
+
+/**
+ * log_debug_setup() - say what goes on in some areas
+ * @areas: their names with commas between them, or "all"; NULL or empty: nothing changes
+ * @option: where that was said, for messages
+ * @e: set on failure
+ *
+ * Return: 0, or -EINVAL for an area that there is not, or too many.
+ * Context: before any thread is started.
+ */
+int log_debug_setup(const char *areas, const char *option, struct err *e)
+{
+	int len;
+
+	if (!areas || !*areas) {
+		return 0;
+	}
+	for (const char *p = areas; strcmp(areas, "all") != 0;) {
+		size_t n = strcspn(p, ",");
+
+		if (!is_area(p, n)) {
+			return err_set(e, -EINVAL,
+				       "%s: there is no area '%.*s'; --debug help lists them",
+				       option, (int)n, p);
+		}
+		if (!p[n]) {
+			break;
+		}
+		p += n + 1;
+	}
+	if (strcmp(areas, "all") == 0) {
+		areas = "";
+	}
+	len = snprintf(log_config.areas, sizeof(log_config.areas), *areas ? ",%s," : "%s", areas);
+	if (len >= (int)sizeof(log_config.areas)) {
+		return err_set(e, -EINVAL, "%s: the list is too long; all is all of them", option);
+	}
+	start_debugging();
+	return 0;
+}
 
 /**
  * log_setup() - choose what is logged
@@ -41,6 +129,9 @@ int log_setup(const char *spec, struct err *e)
 			}
 		}
 		log_config.level = (enum log_level)i;
+		if (i == LOG_DEBUG) {
+			start_debugging();
+		}
 		return 0;
 	}
 	return err_set(e, -EINVAL,
@@ -134,10 +225,12 @@ LOG_FUNCTION(log_info, LOG_INFO, "")
  */
 void log_debug_write(const char *area, const char *fmt, ...)
 {
-	char tag[48];
+	uint64_t ns = clock_now_ns(&clock_monotonic) - log_config.start_ns;
+	char tag[64];
 	va_list ap;
 
-	snprintf(tag, sizeof(tag), "%s: ", area);
+	snprintf(tag, sizeof(tag), "[%5" PRIu64 ".%06" PRIu64 "] %s: ", ns / NS_PER_SEC,
+		 ns % NS_PER_SEC / 1000, area);
 	va_start(ap, fmt);
 	log_write(tag, fmt, ap);
 	va_end(ap);

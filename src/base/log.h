@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Messages for people on stderr. cli and engine log errors, warnings and progress; the libraries
- * below them only log at debug level, by area: --log=debug:virtio,bus.
+ * below them only log at debug level, by area: --debug virtio,bus, or --log debug:virtio,bus. An
+ * area stands in the table of log.c.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -11,6 +12,11 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 
+/* True while any area may be wanted: the one branch that a message costs that is not. */
+extern bool log_debugging;
+
+int log_debug_setup(const char *areas, const char *option, struct err *e) __must_check;
+void log_print_areas(void);
 int log_setup(const char *spec, struct err *e) __must_check;
 bool log_debug_on(const char *area);
 
@@ -22,7 +28,7 @@ void log_debug_write(const char *area, const char *fmt, ...) __printf(2, 3);
 /* The arguments are not evaluated when the area is off. */
 #define log_debug(area, ...)                                \
 	do {                                                \
-		if (log_debug_on(area)) {                   \
+		if (log_debugging && log_debug_on(area)) {  \
 			log_debug_write(area, __VA_ARGS__); \
 		}                                           \
 	} while (0)

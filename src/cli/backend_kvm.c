@@ -24,6 +24,8 @@ struct backend_kvm {
 	struct machine *machine;
 	const char *stats_path; /* NULL: no statistics are asked for */
 	int stats_fd;
+	const char *trace_path; /* likewise */
+	int trace_fd;
 	struct evloop_source *liveness;
 	struct kvm_nets nets;
 	const struct backend_events *events;
@@ -281,6 +283,17 @@ static uint64_t since(uint64_t ns, uint64_t exec_ns)
 	return ns ? ns - exec_ns : RECORD_NEVER;
 }
 
+/* What --trace and --stats asked for. */
+static int write_own_files(struct backend_kvm *k, struct err *e)
+{
+	int r = machine_trace_finish(k->machine);
+
+	if (r < 0) {
+		return err_errno(e, r, "--trace %s", k->trace_path);
+	}
+	return k->stats_path ? run_stats_write(k->stats_path, k->stats_fd, k->machine, e) : 0;
+}
+
 static int kvm_collect(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *e)
 {
 	const struct machine *m = to_kvm(b)->machine;
@@ -305,9 +318,7 @@ static int kvm_collect(struct backend *b, struct record_boot *r, uint64_t exec_n
 	if (collect_windows(m, r) < 0 || !r->kvm) {
 		return err_set(e, -ENOMEM, "the record: out of memory");
 	}
-	return to_kvm(b)->stats_path
-		       ? run_stats_write(to_kvm(b)->stats_path, to_kvm(b)->stats_fd, m, e)
-		       : 0;
+	return write_own_files(to_kvm(b), e);
 }
 
 /* The machine's threads are stopped and continued with the rest of the process. */
@@ -325,6 +336,9 @@ static void kvm_destroy(struct backend *b)
 		close(k->stats_fd);
 	}
 	kvm_nets_close(&k->nets);
+	if (k->trace_fd >= 0) {
+		close(k->trace_fd);
+	}
 	free(k);
 }
 
@@ -445,10 +459,16 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 	}
 	k->base.ops = &kvm_backend_ops;
 	k->stats_path = cfg->stats_path;
-	k->stats_fd = -1;
+	k->trace_path = cfg->trace_path;
+	k->stats_fd = k->trace_fd = -1;
 	if (cfg->stats_path) {
-		r = run_stats_open(cfg->stats_path, &k->stats_fd, e);
+		r = run_stats_open("stats", cfg->stats_path, &k->stats_fd, e);
 	}
+	if (r == 0 && cfg->trace_path) {
+		r = run_stats_open("trace", cfg->trace_path, &k->trace_fd, e);
+	}
+	machine.trace = cfg->trace_path != NULL;
+	machine.trace_fd = k->trace_fd;
 	for (size_t i = 0; i < cfg->disk_count; i++) {
 		disks[i] = (struct machine_disk){.path = cfg->disks[i].path,
 						 .read_only = cfg->disks[i].read_only,

@@ -247,6 +247,7 @@ static int check_needs_kvm(const struct run *run, struct err *e)
 		{"prefault", run->o.memory.prefault},
 		{"lock-memory", run->o.memory.lock},
 		{"net fd=N", run_nets_has_fd(&run->nets)},
+		{"trace", run->o.trace != NULL},
 	};
 
 	for (size_t i = 0; run->qemu && i < ARRAY_SIZE(rows); i++) {
@@ -296,6 +297,7 @@ static int make_backend(struct run *run, struct err *e)
 		.stats_path = run->o.stats,
 		.gdb = run->o.gdb ? run->o.gdb_where : NULL,
 		.gdb_nowait = run->o.gdb_nowait,
+		.trace_path = run->o.trace,
 	};
 	int r;
 
@@ -343,6 +345,7 @@ static int run_session(struct run *run, struct err *e)
 		.cpus = (unsigned int)run->o.cpus,
 		.console_fd = run->console_fd,
 		.console_name = run->o.console ? run->o.console : "stdout",
+		.console_stamps = run->o.console_stamps,
 		.input_fd = job || run->o.console ? -1 : STDIN_FILENO,
 		.timeout_ns = run->o.timeout_ns,
 		.boot_timeout_ns = run->o.boot_timeout_ns,

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "cli/run_memory.h"
 #include "engine/control_path.h"
@@ -98,7 +100,12 @@ static int parse_gdb(struct run_options *o, struct err *e)
 
 static int check(struct run_options *o, struct err *e)
 {
-	int r = parse_fail_on(o, e);
+	int r = log_debug_setup(o->debug ? o->debug : getenv("RINGSIDE_DEBUG"),
+				o->debug ? "--debug" : "RINGSIDE_DEBUG", e);
+
+	if (r == 0) {
+		r = parse_fail_on(o, e);
+	}
 
 	if (r == 0) {
 		r = x86_cpu_spec_parse(o->cpu, &o->cpu_spec, e);
@@ -117,6 +124,9 @@ static int check(struct run_options *o, struct err *e)
 	}
 	if (o->name && control_name_check(o->name, e) < 0) {
 		return err_prefix(e, "--name");
+	}
+	if (o->console_stamps && !o->console) {
+		return err_set(e, -EINVAL, "--console-stamps needs --console FILE");
 	}
 	if (o->job && o->rest.has_dashdash) {
 		return err_set(e, -EINVAL,
@@ -246,6 +256,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_STRING, "console", 0, &o->console, .arg = "FILE",
 		 .help = "write the guest's console there [with a command: its last 200 lines are "
 			 "shown after a failure; without: stdin and stdout]"},
+		{OPT_FLAG, "console-stamps", 0, &o->console_stamps,
+		 .help = "with --console: before each line the seconds since the start"},
 		{OPT_STRING, "json", 0, &o->json, .arg = "FD|FILE",
 		 .help = "write the run's record there, one line of JSON"},
 		{OPT_STRING, "status-file", 0, &o->status_file, .arg = "FILE",
@@ -259,6 +271,12 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "write there, as JSON, how often and how long exits to user space kept each "
 			 "vCPU, what its thread waited for, and KVM's statistics; -: a table on "
 			 "stderr"},
+		{OPT_STRING, "trace", 0, &o->trace, .arg = "FILE",
+		 .help = "write there what the machine and its devices do, and when, for Perfetto "
+			 "and chrome://tracing"},
+		{OPT_STRING, "debug", 0, &o->debug, .arg = "AREA,...",
+		 .help = "say on stderr what goes on there; help lists the areas "
+			 "[$RINGSIDE_DEBUG]"},
 		{OPT_GROUP, .help = "For programs"},
 		{OPT_STRING, "job", 0, &o->job, .arg = "FILE",
 		 .help = "what the guest's agent does, as JSON"},
@@ -291,6 +309,10 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	r = opt_parse(&cmd, argc, argv, &o->rest, e);
 	if (r == 0 && o->cpu && strcmp(o->cpu, "help") == 0) {
 		print_features();
+		return OPT_SHOWN_HELP;
+	}
+	if (r == 0 && o->debug && strcmp(o->debug, "help") == 0) {
+		log_print_areas();
 		return OPT_SHOWN_HELP;
 	}
 	return r ? r : check(o, e);

@@ -42,7 +42,10 @@ struct run_options {
 	const char *json;
 	const char *status_file;
 	const char *console;
+	bool console_stamps;
 	const char *stats; /* FILE, "-" for a table, or NULL */
+	const char *trace;
+	const char *debug;
 	const char *job;
 	const char *gdb;          /* as written, or NULL */
 	char gdb_where[PATH_MAX]; /* without its ",nowait" */

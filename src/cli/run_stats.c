@@ -16,21 +16,22 @@
 #include "vmm/vmm.h"
 
 /**
- * run_stats_open() - open the place for the statistics, while an error still costs no run
- * @path: the value of --stats; "-": the table, on stderr
+ * run_stats_open() - open the place for statistics or a trace, while an error still costs no run
+ * @option: "stats" or "trace"
+ * @path: its value; "-" of stats: the table, on stderr
  * @ret_fd: set on success, the caller's to close; −1 for the table
  * @e: set on failure
  *
  * Return: 0 or the −errno of open(2).
  */
-int run_stats_open(const char *path, int *ret_fd, struct err *e)
+int run_stats_open(const char *option, const char *path, int *ret_fd, struct err *e)
 {
 	int fd = -1;
 
-	if (strcmp(path, "-") != 0) {
+	if (strcmp(path, "-") != 0 || strcmp(option, "stats") != 0) {
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		if (fd < 0) {
-			return err_errno(e, -errno, "--stats %s", path);
+			return err_errno(e, -errno, "--%s %s", option, path);
 		}
 	}
 	*ret_fd = fd;

@@ -13,7 +13,7 @@
 
 struct machine;
 
-int run_stats_open(const char *path, int *ret_fd, struct err *e) __must_check;
+int run_stats_open(const char *option, const char *path, int *ret_fd, struct err *e) __must_check;
 int run_stats_write(const char *path, int fd, const struct machine *m, struct err *e) __must_check;
 int run_stats_table(const struct machine *m, char **ret) __must_check; /* run_stats_table.c */
 

@@ -65,14 +65,24 @@ static void add(void *ctx, const struct machine_exit_stat *s)
 	l->max_ns = s->max_ns > l->max_ns ? s->max_ns : l->max_ns;
 }
 
-static int by_time(const void *a, const void *b)
+static bool comes_before(const struct line *a, const struct line *b)
 {
-	const struct line *x = a, *y = b;
+	return a->total_ns != b->total_ns ? a->total_ns > b->total_ns
+					  : strcmp(a->place, b->place) < 0;
+}
 
-	if (x->total_ns != y->total_ns) {
-		return x->total_ns < y->total_ns ? 1 : -1;
+/* Not qsort(), which asks the kernel how much memory there is: there are few lines. */
+static void sort(struct table *t)
+{
+	for (size_t i = 1; i < t->count; i++) {
+		struct line l = t->lines[i];
+		size_t at = i;
+
+		for (; at > 0 && comes_before(&l, &t->lines[at - 1]); at--) {
+			t->lines[at] = t->lines[at - 1];
+		}
+		t->lines[at] = l;
 	}
-	return strcmp(x->place, y->place);
 }
 
 static void print_lines(FILE *f, const struct machine *m, const struct table *t)
@@ -148,9 +158,7 @@ int run_stats_table(const struct machine *m, char **ret)
 		return -ENOMEM;
 	}
 	machine_exit_stats_each(m, add, &t);
-	if (t.count) {
-		qsort(t.lines, t.count, sizeof(*t.lines), by_time);
-	}
+	sort(&t);
 	print_lines(f, m, &t);
 	print_threads(f, m);
 	free(t.lines);

@@ -168,6 +168,7 @@ struct backend_config {
 	const char *stats_path;  /* where the machine's statistics go; NULL: nowhere */
 	const char *gdb;         /* a port or a path for a debugger, or NULL */
 	bool gdb_nowait;         /* the guest does not wait for it */
+	const char *trace_path;  /* and its trace */
 };
 
 #endif

@@ -104,6 +104,7 @@ static void on_stopped(void *ctx, enum stop_reason reason, uint32_t value, const
 {
 	struct session *s = ctx;
 
+	log_debug("run", "the machine stopped: reason %d, value %u %s", (int)reason, value, text);
 	s->facts.stop = reason;
 	s->facts.stop_value = value;
 	snprintf(s->facts.stop_text, sizeof(s->facts.stop_text), "%s", text);

@@ -30,6 +30,7 @@ struct session_config {
 	unsigned int cpus;        /* that an agent must find; 0: any number */
 	int console_fd;           /* where the guest's console goes to; -1: it is only kept */
 	const char *console_name; /* what messages call it */
+	bool console_stamps;      /* the time before each of its lines */
 	int input_fd;             /* what is typed into the console; -1: nothing */
 	uint64_t timeout_ns;      /* for all of it; 0: none */
 	uint64_t boot_timeout_ns; /* until user space; 0: none */

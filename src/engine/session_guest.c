@@ -197,9 +197,21 @@ void session_on_console_event(void *ctx, enum console_event event, const char *t
 	}
 }
 
+static void write_console(void *ctx, const void *data, size_t len)
+{
+	struct session *s = ctx;
+
+	output(s, &s->sinks[SINK_CONSOLE], data, len);
+}
+
 static void take_console(struct session *s, const void *data, size_t len)
 {
-	output(s, &s->sinks[SINK_CONSOLE], data, len);
+	if (s->cfg->console_stamps) {
+		stamps_feed(&s->stamps, session_now_ns() - s->cfg->exec_ns, data, len,
+			    write_console, s);
+	} else {
+		write_console(s, data, len);
+	}
 	control_output(s->control, data, len);
 	console_watch_feed(&s->console, data, len);
 	/* The lines of a panic or an oops come one by one: wait for silence, but not for ever. */
@@ -249,6 +261,7 @@ void session_on_mark(void *ctx, const struct backend_mark *m)
 	struct session *s = ctx;
 	uint64_t *kernel_ns = &s->record->phase_ns[RECORD_KERNEL_MARK];
 
+	log_debug("run", "mark 0x%x after %llu exits", m->code, (unsigned long long)m->exits);
 	if (m->code == MARK_USER_START && s->record->user_mark_ticks == RECORD_NEVER) {
 		s->record->user_mark_ticks = m->guest_ticks;
 		s->record->user_mark_exits = m->exits;

@@ -12,6 +12,7 @@
 #include "engine/session.h"
 #include "engine/signals.h"
 #include "engine/sink.h"
+#include "engine/stamps.h"
 #include "guest/channel.h"
 
 enum { SINK_STDOUT, SINK_STDERR, SINK_CONSOLE, SINK_COUNT };
@@ -26,6 +27,7 @@ struct session {
 	struct sink sinks[SINK_COUNT];
 	bool paused[BACKEND_STREAM_COUNT];
 	struct console_watch console;
+	struct stamps stamps;
 	struct channel_parser channel;
 	struct results results;
 	struct evloop_source *timeout, *boot_timeout, *linger, *flush, *end;

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "base/log.h"
+
 /*
  * Intel needs three pages for a real-mode task segment and one for an identity map, out of the
  * guest's way. Linux reserves nothing there: below 4 GiB, above the I/O APIC and the local APIC,
@@ -138,6 +140,8 @@ int kvm_vm_set_memslot(struct kvm_vm *vm, uint32_t slot, uint64_t gpa, uint64_t 
 	};
 	int r = vm_ioctl(vm, KVM_SET_USER_MEMORY_REGION, &region);
 
+	log_debug("kvm", "slot %u: 0x%llx bytes at 0x%llx: %d", slot, (unsigned long long)bytes,
+		  (unsigned long long)gpa, r);
 	if (r < 0) {
 		return err_errno(e, r, "KVM refuses memory slot %u (0x%llx bytes at 0x%llx)", slot,
 				 (unsigned long long)bytes, (unsigned long long)gpa);

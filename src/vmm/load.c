@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "loader/loader.h"
 #include "vmm/acpi.h"
 #include "vmm/virtio.h"
@@ -140,6 +141,8 @@ int load_guest(const struct ram *ram, const struct machine_config *cfg, struct l
 			       .boot_params = LOAD_BOOT_PARAMS_GPA};
 	r = place(&image, ram, cfg, cmdline, e);
 	if (r == 0) {
+		log_debug("load", "%s: starts at 0x%llx; command line: %s", cfg->kernel_path,
+			  (unsigned long long)ret->entry, cmdline);
 		open_symbols(cfg, &image, ret);
 	}
 	load_image_close(&image);

@@ -407,6 +407,9 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 	if (r == 0 && cfg->gdb) {
 		r = gdb_server_create(m, cfg->gdb, !cfg->gdb_nowait, &m->gdb, e);
 	}
+	if (r == 0) {
+		r = tracing_make(m, cfg, e);
+	}
 	if (r < 0) {
 		machine_destroy(m);
 		return r;
@@ -459,6 +462,7 @@ void machine_destroy(struct machine *m)
 		m->ops->close(m->ops->ctx, m->event_fd);
 	}
 	free(m->windows);
+	tracing_fini(m);
 	while (m->vcpu_count > 0) {
 		vcpu_fini(&m->vcpus[--m->vcpu_count]);
 	}

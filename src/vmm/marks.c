@@ -142,6 +142,9 @@ void machine_take_mark(struct machine *m, uint8_t code)
 	uint64_t guest_tsc = v->exit_tsc + v->tsc_offset;
 	struct machine_mark mark;
 
+	if (v->trace) {
+		tracing_mark(v, code);
+	}
 	if (code == MARK_WINDOW_OPEN || code == MARK_WINDOW_CLOSE) {
 		window_mark(m, v, code == MARK_WINDOW_OPEN, guest_tsc);
 		return;

@@ -100,6 +100,7 @@ static void deliver_marks(struct machine *m)
 static bool deliver_output(struct serial_line *line)
 {
 	struct machine *m = line->m;
+	uint64_t start_ns = m->tracing.trace ? trace_now_ns() : 0;
 	size_t given = 0;
 	const uint8_t *data;
 	size_t n;
@@ -113,6 +114,9 @@ static bool deliver_output(struct serial_line *line)
 		m->events->output(m->events_ctx, line->which, data, n);
 		txring_consume(&line->tx, n);
 		given += n;
+	}
+	if (m->tracing.trace && given > 0) {
+		tracing_output(m, line->which, given, start_ns);
 	}
 	return txring_peek(&line->tx, &data) == 0;
 }
@@ -253,6 +257,9 @@ static int register_sources(struct machine *m, struct err *e)
 	if (r == 0 && m->gdb) {
 		r = gdb_server_watch(m->gdb);
 	}
+	if (r == 0) {
+		r = tracing_watch(m);
+	}
 	return r < 0 ? err_errno(e, r, "cannot watch the machine's events") : 0;
 }
 
@@ -261,6 +268,7 @@ static void remove_sources(struct machine *m)
 	if (m->gdb) {
 		gdb_server_unwatch(m->gdb);
 	}
+	tracing_unwatch(m);
 	virtio_slots_unwatch(m);
 	evloop_remove(m->event_source);
 	m->event_source = NULL;

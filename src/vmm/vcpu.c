@@ -131,6 +131,11 @@ static inline uint64_t account(struct vcpu *v, uint32_t reason, struct exit_coun
 	return ticks;
 }
 
+static bool is_measured(const struct vcpu *v)
+{
+	return v->stats_by_phase || v->trace;
+}
+
 static void read_thread(struct vcpu *v, enum machine_phase next)
 {
 	struct thread_counters now;
@@ -156,6 +161,7 @@ static void keep_stats(struct vcpu *v, enum machine_phase before, uint32_t reaso
 static inline __attribute__((always_inline)) void take_exit(struct vcpu *v, const bool measured)
 {
 	enum machine_phase before = measured ? machine_phase(v->m) : MACHINE_PHASE_BOOT;
+	uint64_t start_ns = measured && v->trace ? trace_now_ns() : 0;
 	uint32_t reason = v->kvm.run->exit_reason;
 	struct exit_counter *row;
 	uint64_t ticks;
@@ -164,8 +170,11 @@ static inline __attribute__((always_inline)) void take_exit(struct vcpu *v, cons
 	exit_counter_add(&v->exits.total, 1, 0);
 	row = vcpu_dispatch(v);
 	ticks = account(v, reason, row);
-	if (measured) {
+	if (measured && v->stats_by_phase) {
 		keep_stats(v, before, reason, row, ticks);
+	}
+	if (measured && v->trace) {
+		tracing_exit(v, start_ns, reason, row);
 	}
 }
 
@@ -180,7 +189,7 @@ static void complete_access(struct vcpu *v)
 	set_immediate_exit(v, 1);
 	/* A string instruction, or a wide access, may come out with its next piece. */
 	while (kvm_vcpu_run(&v->kvm) == 0 && more++ < COMPLETIONS_MAX) {
-		take_exit(v, v->stats_by_phase != NULL);
+		take_exit(v, is_measured(v));
 	}
 	set_immediate_exit(v, 0);
 }
@@ -208,6 +217,12 @@ static bool serve_requests(struct vcpu *v)
 	return true;
 }
 
+/* Most often nobody asks for anything, and a look is enough to know. */
+static inline bool may_go_on(struct vcpu *v)
+{
+	return atomic_load(&v->requests) == 0 || serve_requests(v);
+}
+
 static bool retry_error(int error, unsigned int *retries)
 {
 	return (error == -ENOMEM || error == -EFAULT) && ++*retries <= RETRY_RUNS_MAX;
@@ -219,7 +234,7 @@ static inline __attribute__((always_inline)) void run_loop(struct vcpu *v, const
 	struct machine *m = v->m;
 	unsigned int retries = 0;
 
-	while (serve_requests(v)) {
+	while (may_go_on(v)) {
 		int r = kvm_vcpu_run(&v->kvm);
 
 		if (r == 0) {
@@ -245,9 +260,18 @@ static void run_guest(struct vcpu *v)
 
 static void run_guest_measured(struct vcpu *v)
 {
-	read_thread(v, MACHINE_PHASE_BOOT);
+	uint64_t start_ns = trace_now_ns();
+
+	if (v->stats_by_phase) {
+		read_thread(v, MACHINE_PHASE_BOOT);
+	}
 	run_loop(v, true);
-	read_thread(v, machine_phase(v->m));
+	if (v->stats_by_phase) {
+		read_thread(v, machine_phase(v->m));
+	}
+	if (v->trace) {
+		tracing_ran(v, start_ns);
+	}
 }
 
 /* The second number is how long this thread was ready to run and did not. */
@@ -280,7 +304,7 @@ static void *thread_main(void *arg)
 	if (v->index == 0) {
 		m->times.first_run_ns = clock_now_ns(&clock_monotonic);
 	}
-	if (v->stats_by_phase) {
+	if (is_measured(v)) {
 		run_guest_measured(v);
 	} else {
 		run_guest(v);

@@ -279,8 +279,12 @@ void virtio_slots_destroy(struct machine *m)
 static void on_doorbell(void *ctx, int fd, uint32_t events)
 {
 	struct virtio_slot *slot = ctx;
+	uint64_t start_ns = slot->m->tracing.trace ? trace_now_ns() : 0;
 
 	virtio_serve(slot->device);
+	if (slot->m->tracing.trace) {
+		tracing_serve(slot, start_ns);
+	}
 	machine_check_stopped(slot->m);
 }
 

@@ -114,6 +114,8 @@ struct machine_config {
 	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
 	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
 	bool exit_stats;         /* and keep it by place and phase: machine_exit_stats_each() */
+	bool trace; /* write what happens into trace_fd, until machine_trace_finish() */
+	int trace_fd;
 
 	const char *gdb; /* port or path for a debugger, or NULL */
 	bool gdb_nowait; /* the guest runs at once */
@@ -286,6 +288,8 @@ void machine_exits_total(const struct machine *m, uint64_t *ret_count, uint64_t 
 uint32_t machine_disk_tail(const struct machine *m, unsigned int disk);
 uint64_t machine_unclaimed(const struct machine *m);
 int machine_stats_each(const struct machine *m, machine_value_fn fn, void *ctx) __must_check;
+
+int machine_trace_finish(struct machine *m) __must_check;
 
 /* stats.c: of a machine with exit_stats, after its end */
 const char *machine_phase_name(enum machine_phase phase);

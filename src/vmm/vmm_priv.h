@@ -25,6 +25,7 @@
 #include "vmm/exit_stats.h"
 #include "vmm/exits.h"
 #include "vmm/ram.h"
+#include "vmm/tracing.h"
 #include "vmm/virtio.h"
 #include "vmm/vmm.h"
 
@@ -71,7 +72,9 @@ struct vcpu {
 	/* The thread's; exits may be read by all. */
 	struct exits exits;
 	struct exit_stats *stats_by_phase; /* NULL: not asked for */
-	uint64_t exit_tsc;                 /* the host's, when the guest was left last */
+	struct trace_ring *trace;          /* likewise */
+	uint32_t track;
+	uint64_t exit_tsc; /* the host's, when the guest was left last */
 };
 
 struct serial_line {
@@ -97,6 +100,7 @@ struct machine {
 	struct symbols *symbols; /* of the kernel, or NULL */
 	struct kvm_stats vm_stats;
 	bool time_exits, exit_stats;
+	struct tracing tracing;
 	_Atomic uint32_t phase; /* enum machine_phase; vCPU threads write it at marks */
 	uint64_t user_mark_ns;  /* when the phase of the boot ended, or 0 */
 

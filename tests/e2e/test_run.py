@@ -211,9 +211,13 @@ def test_a_qemu_that_is_missing_is_told(tmp_path):
 
 def test_the_console_goes_to_its_file(tmp_path):
     f = tmp_path / "console"
-    end = in_guest("sh", "-c", "echo to the console >/dev/console", options=("--console", f))
-    assert (end.status, end.out, end.err) == (0, b"", "")
-    assert b"to the console\r\n" in f.read_bytes()
+    end = in_guest("sh", "-c", "echo to the console >/dev/console",
+                   options=("--console", f, "--console-stamps", "--debug", "run,qemu"))
+    assert (end.status, end.out) == (0, b"")
+    assert "] qemu: event " in end.err and "] run: " in end.err
+    assert all(line.startswith("ringside: [") for line in end.err.splitlines())
+    line = next(l for l in f.read_bytes().split(b"\n") if l.endswith(b"to the console\r"))
+    assert re.match(rb"\[ +\d+\.\d{6}\] ", line)
 
 
 def test_a_console_that_cannot_be_written_ends_the_run():

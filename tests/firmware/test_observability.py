@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a run tells of itself: --stats, with payloads in the whole machine on this KVM."""
 import json
+import re
 
 import jsonschema
 
@@ -104,3 +105,121 @@ def test_qemu_has_no_such_statistics():
     end = run("exit", "--backend", "qemu", "--stats", "-")
     assert end.returncode == 249
     assert "--stats needs --backend kvm" in end.stderr.decode()
+
+
+def trace_of(tmp_path, payload, *options, stdin=b""):
+    file = tmp_path / "trace.json"
+    end = run(payload, "--trace", file, *options, stdin=stdin)
+    assert end.returncode == 0, end.stderr.decode()
+    events = json.loads(file.read_text())
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert events[-1]["name"] == "trace_dropped"
+    for e in events:
+        assert e["pid"] == 1 and e["tid"] in tracks
+        assert e["ph"] in "MXiC"
+        assert e["ph"] == "M" or e["ts"] >= 0
+    by_track = {name: [e for e in events if tracks[e["tid"]] == name and e["ph"] != "M"]
+                for name in tracks.values()}
+    for told in by_track.values():
+        check_order([e for e in told if e["ph"] == "X"])
+        check_order([e for e in told if e["ph"] == "i"])
+    return by_track, events[-1]["args"]["events"]
+
+
+def check_order(events):
+    """A track's events stand in the order in which they ended, and spans lie in each other or apart."""
+    ends = [round(e["ts"] * 1000) + round(e.get("dur", 0) * 1000) for e in events]
+    assert ends == sorted(ends)
+    open_until = []
+    for e in sorted(events, key=lambda e: (e["ts"], -e.get("dur", 0))):
+        start, end = round(e["ts"] * 1000), round(e["ts"] * 1000) + round(e.get("dur", 0) * 1000)
+        while open_until and open_until[-1] <= start:
+            open_until.pop()
+        assert not open_until or end <= open_until[-1]
+        open_until.append(end)
+
+
+def test_a_trace_has_exits_marks_phases_and_the_batch(tmp_path):
+    tracks, dropped = trace_of(tmp_path, "mark")
+    assert dropped == 0
+    vcpu = tracks["vcpu0"]
+    assert [e["args"]["code"] for e in vcpu if e["name"] == "mark"] == [
+        0x40, 0x41, 0x41, 0x80, 0x81, 0x82, 0xff]
+    exits = [(e["name"], e["args"]["address"]) for e in vcpu if e["ph"] == "X" and e["name"] != "run"]
+    assert exits == [("out", 0x80), ("out", 0x80), ("write", 0xc0000000)] + [("out", 0x80)] * 4 + [("out", 0xf4)]
+    life = [e for e in vcpu if e["name"] == "run"]
+    assert len(life) == 1 and all(e["ts"] >= life[0]["ts"] for e in vcpu)
+    phases = {e["name"]: e for e in tracks["phases"]}
+    assert set(phases) == {"boot", "job"}
+    end_of_boot = phases["boot"]["ts"] + phases["boot"]["dur"]
+    assert abs(end_of_boot - phases["job"]["ts"]) < 0.01
+    batch, = tracks["batches"]
+    opened = next(e for e in vcpu if e["name"] == "mark" and e["args"]["code"] == 0x80)
+    closed = next(e for e in vcpu if e["name"] == "mark" and e["args"]["code"] == 0x81)
+    # The marks are told a little after the guest's clock was read for the batch.
+    assert opened["ts"] - 500 <= batch["ts"] <= opened["ts"] + 500
+    assert batch["dur"] <= closed["ts"] - opened["ts"] + 500
+
+
+def test_a_trace_has_every_byte_of_the_serial_line(tmp_path):
+    tracks, dropped = trace_of(tmp_path, "echo", stdin=b"z" * 5000 + EOT)
+    assert dropped == 0
+    bursts = [e for e in tracks["loop"] if e["name"] == "com1"]
+    assert sum(e["args"]["bytes"] for e in bursts) == 5000 + len("ready\n")
+    writes = [e for e in tracks["vcpu0"] if e["name"] == "out" and e["args"]["address"] == 0x3f8]
+    assert len(writes) >= 5000
+
+
+def test_a_trace_that_cannot_be_written_is_told():
+    end = run("exit", "--trace", "/dev/full")
+    assert end.returncode != 0
+    assert "--trace /dev/full: No space left on device" in end.stderr.decode()
+    end = run("exit", "--backend", "qemu", "--trace", "/dev/null")
+    assert end.returncode == 249
+    assert "--trace needs --backend kvm" in end.stderr.decode()
+
+
+def test_lines_of_the_console_have_the_time_at_which_they_began(tmp_path):
+    file = tmp_path / "console"
+    assert run("report_selftest", "--console", file).returncode == 1
+    plain = file.read_bytes()
+    assert run("report_selftest", "--console", file, "--console-stamps").returncode == 1
+    stamped = file.read_bytes().splitlines(keepends=True)
+    times = [float(line[1:13]) for line in stamped]
+    assert all(line[:1] == b"[" and line[13:15] == b"] " for line in stamped)
+    assert b"".join(line[15:] for line in stamped) == plain
+    assert times == sorted(times) and 0 < times[0] <= times[-1] < 60
+
+
+def test_stamps_need_a_file_of_their_own():
+    end = run("exit", "--console-stamps")
+    assert end.returncode == 249
+    assert "--console-stamps needs --console FILE" in end.stderr.decode()
+
+
+def test_debug_areas_say_what_goes_on_there_and_nothing_else():
+    end = run("unclaimed", "--debug", "bus,kvm")
+    lines = [l for l in end.stderr.decode().splitlines() if l.startswith("ringside: [")]
+    areas = {l.split("] ")[1].split(":")[0] for l in lines}
+    assert areas == {"bus", "kvm"}
+    assert run("exit", "--debug", "nonsense").stderr.decode() == (
+        "ringside: error: --debug: there is no area 'nonsense'; --debug help lists them\n")
+    assert b"virtio" in run("exit", "--debug", "help").stdout
+    assert b"\nringside: [" not in b"\n" + run("unclaimed").stderr
+
+
+def test_the_environment_is_the_default_of_debug(monkeypatch):
+    monkeypatch.setenv("RINGSIDE_DEBUG", "load")
+    assert b"] load: " in run("exit").stderr
+    other = run("exit", "--debug", "run").stderr
+    assert b"] run: " in other and b"] load: " not in other
+    monkeypatch.setenv("RINGSIDE_DEBUG", "what")
+    end = run("exit")
+    assert end.returncode == 249 and b"RINGSIDE_DEBUG: there is no area 'what'" in end.stderr
+
+
+def test_every_area_that_is_listed_is_used_and_the_other_way_round():
+    listed = {l.split()[0] for l in run("exit", "--debug", "help").stdout.decode().splitlines()}
+    used = {name for file in (TOP / "src").rglob("*.c")
+            for name in re.findall(r'log_debug\(\s*"(\w+)"', file.read_text())}
+    assert listed == used

@@ -6,19 +6,21 @@ cases; each test then looks at one of them.
 import json
 import re
 
+import jsonschema
 import pytest
 
-from cases import case, run_cases
+from cases import TOP, case, run_cases
 
 RUN = "ringside run --backend kvm --timeout 200"
 CASES = {
-    "streams": f"{RUN} --json $d/json -- sh -c 'echo out; echo err >&2; exit 7'",
+    "streams": f"{RUN} --json $d/json --stats $d/stats --trace $d/trace -- "
+               "sh -c 'echo out; echo err >&2; exit 7'",
     "stdin_closed": f"{RUN} -- sh -c 'cat; echo out; exit 7' <&-",
     "stdin_pipe": f"echo typed | {RUN} -- sh -c 'cat; echo out; exit 7'",
     "bytes": f"{RUN} -- sh -c 'dd if=/dev/urandom of=/x bs=1k count=40 2>/dev/null; "
              "sha256sum /x >&2; cat /x'",
     "status_250": f"{RUN} --status-file $d/status -- sh -c 'exit 250'",
-    "panic": f"{RUN} --json $d/json --console $d/console -- "
+    "panic": f"{RUN} --json $d/json --console $d/console --console-stamps -- "
              "sh -c 'echo c >/proc/sysrq-trigger'",
     "power_off": f"{RUN} -- poweroff -f",
     "reset": f"{RUN} -- reboot -f",
@@ -41,6 +43,22 @@ def ends(tmp_path_factory):
 @case("streams")
 def test_stdout_stderr_and_status_pass_through_apart(end):
     assert (end.status, end.out, end.err) == (7, b"out\n", "err\n")
+
+
+@case("streams")
+def test_statistics_and_trace_agree_with_the_record(end):
+    stats, trace, r = (json.loads(end.file(name)) for name in ("stats", "trace", "json"))
+    jsonschema.validate(stats, json.loads((TOP / "docs/stats.schema.json").read_text()))
+    exits = [(p["phase"], x) for v in stats["vcpus"] for p in v["phases"] for x in p["exits"]]
+    assert sum(x["count"] for _, x in exits) == r["exits"]["total"]
+    assert sum(x["count"] for phase, x in exits if phase == "boot") == r["marks"]["user"]["exits"]
+    assert {"com1", "mark port", "exit port", "virtio-console.0"} <= {x.get("device") for _, x in exits}
+    tracks = {e["tid"]: e["args"]["name"] for e in trace if e["name"] == "thread_name"}
+    assert trace[-1]["args"]["events"] == 0
+    told = [e for e in trace if e["ph"] == "X" and tracks[e["tid"]] == "vcpu0" and e["name"] != "run"]
+    assert len(told) == r["exits"]["total"]
+    requests = [e for e in trace if e["name"] == "request"]
+    assert requests and all(tracks[e["tid"]].startswith("virtio-console.0 q") for e in requests)
 
 
 @case("streams")
@@ -90,7 +108,7 @@ def test_a_panic_is_240_with_registers_and_symbols(end):
     assert "Kernel panic - not syncing: sysrq triggered crash" in end.err.splitlines()[0]
     assert re.search(r"^--- vCPU 0: RIP 0x[0-9a-f]{16} = \w+\+0x[0-9a-f]+$", end.err, re.M)
     assert re.search(r"^rax=[0-9a-f]{16} ", end.err, re.M)
-    assert "Kernel panic - not syncing" in end.file("console")
+    assert re.search(r"^\[ +\d+\.\d{6}\] .*Kernel panic - not syncing", end.file("console"), re.M)
     r = json.loads(end.file("json"))
     assert r["outcome"]["kind"] == "panic"
     assert isinstance(r["calltime"], list)

@@ -10,13 +10,17 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#define MAGIC      0x74726976 /* "virt" */
-#define VERSION    2
-#define VENDOR     0x65646973 /* "side" */
-#define REG_BYTES  4
-#define NO_SHM     UINT32_MAX /* 4.2.2: the length of a shared memory region that is not there */
+#include "base/log.h"
 
-#define FEATURE(n) (UINT64_C(1) << (n))
+#define MAGIC     0x74726976 /* "virt" */
+#define VERSION   2
+#define VENDOR    0x65646973 /* "side" */
+#define REG_BYTES 4
+/* A driver may go round and round: what it does first tells all there is to tell. */
+#define STATUS_LOGS_MAX 64
+#define NO_SHM          UINT32_MAX /* 4.2.2: the length of a shared memory region that is not there */
+
+#define FEATURE(n)      (UINT64_C(1) << (n))
 #define COMMON                                                                \
 	(FEATURE(VIRTIO_F_VERSION_1) | FEATURE(VIRTIO_RING_F_INDIRECT_DESC) | \
 	 FEATURE(VIRTIO_RING_F_EVENT_IDX))
@@ -26,11 +30,26 @@
 	(VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER | VIRTIO_CONFIG_S_DRIVER_OK | \
 	 VIRTIO_CONFIG_S_FEATURES_OK | VIRTIO_CONFIG_S_FAILED)
 
+static void tell_interrupt(const struct virtio_mmio *v, uint32_t why)
+{
+	const struct trace_record r = {.kind = TRACE_INSTANT,
+				       .name = "interrupt",
+				       .track = v->queues[0].trace.track,
+				       .start_ns = trace_now_ns(),
+				       .keys = {"status"},
+				       .values = {why}};
+
+	trace_put(v->queues[0].trace.ring, &r);
+}
+
 static void interrupt(struct virtio_mmio *v, uint32_t why)
 {
 	/* The status before the signal: the handler that it starts must find the status. */
 	atomic_fetch_or(&v->interrupt, why);
 	(void)!eventfd_write(v->irq_fd, 1);
+	if (v->queues[0].trace.ring) {
+		tell_interrupt(v, why);
+	}
 }
 
 static bool is_live(const struct virtio_mmio *v)
@@ -71,6 +90,11 @@ static void set_status(struct virtio_mmio *v, uint32_t value)
 		added &= ~(uint32_t)VIRTIO_CONFIG_S_DRIVER_OK;
 	}
 	v->status |= added;
+	if (log_debugging && v->status_logs < STATUS_LOGS_MAX) {
+		v->status_logs++;
+		log_debug("virtio", "%s: status 0x%x, features 0x%llx", v->ops->name, v->status,
+			  (unsigned long long)v->accepted);
+	}
 	if (added & VIRTIO_CONFIG_S_DRIVER_OK) {
 		virtio_ring(v); /* for requests that were added before */
 	}
@@ -414,6 +438,10 @@ void virtio_unlock(struct virtio_mmio *v)
 	/* 2.1.2: and with DRIVER_OK set, the driver is told of it as of a change. */
 	if (broken && is_live(v)) {
 		v->status |= VIRTIO_CONFIG_S_NEEDS_RESET;
+		if (log_debugging && v->status_logs < STATUS_LOGS_MAX) {
+			v->status_logs++;
+			log_debug("virtio", "%s: a ring is broken, needs a reset", v->ops->name);
+		}
 		interrupt(v, VIRTIO_MMIO_INT_CONFIG);
 	}
 	pthread_mutex_unlock(&v->lock);

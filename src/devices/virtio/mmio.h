@@ -70,6 +70,7 @@ struct virtio_mmio {
 	pthread_mutex_t lock; /* of what follows */
 	uint64_t offered, accepted;
 	uint32_t status;
+	uint32_t status_logs; /* lines on it so far */
 	uint32_t offered_sel, accepted_sel, queue_sel;
 	const void *config; /* the device's own, little-endian; see virtio_config_changed() */
 	size_t config_bytes;

@@ -45,6 +45,7 @@ void virtq_reset(struct virtq *q)
 	virtq_init(q, before.mem);
 	q->max = q->size = before.max;
 	q->bad_chains = before.bad_chains;
+	q->trace = before.trace;
 }
 
 /**
@@ -190,6 +191,9 @@ int virtq_pop(struct virtq *q, struct virtq_chain *ret)
 			return -EPROTO;
 		}
 		q->next_avail++;
+		if (q->trace.ring) {
+			q->trace.taken_ns = trace_now_ns();
+		}
 		ret->head = head;
 		ret->out_segs = ret->in_segs = 0;
 		ret->out_bytes = ret->in_bytes = 0;
@@ -201,6 +205,19 @@ int virtq_pop(struct virtq *q, struct virtq_chain *ret)
 		virtq_push(q, head, 0);
 	}
 	return -ENODATA;
+}
+
+static void tell_request(const struct virtq *q, uint16_t head, uint32_t written)
+{
+	const struct trace_record r = {.kind = TRACE_SPAN,
+				       .name = "request",
+				       .track = q->trace.track,
+				       .start_ns = q->trace.taken_ns,
+				       .end_ns = trace_now_ns(),
+				       .keys = {"head", "written"},
+				       .values = {head, written}};
+
+	trace_put(q->trace.ring, &r);
 }
 
 /**
@@ -241,6 +258,9 @@ void virtq_stage(struct virtq *q, uint16_t head, uint32_t written)
 		return;
 	}
 	q->staged++;
+	if (q->trace.ring) {
+		tell_request(q, head, written);
+	}
 }
 
 /**

@@ -24,9 +24,17 @@
 #include <sys/uio.h>
 
 #include "base/cleanup.h"
+#include "base/trace.h"
 #include "hw/gmem.h"
 
 #define VIRTQ_SIZE_MAX 256 /* entries; a power of two */
+
+/* Where requests are told of: one thread serves a traced queue. */
+struct virtq_trace {
+	struct trace_ring *ring; /* NULL: nowhere */
+	uint32_t track;
+	uint64_t taken_ns; /* when the last request was */
+};
 
 struct virtq {
 	const struct gmem *mem;
@@ -45,6 +53,7 @@ struct virtq {
 	uint16_t staged;     /* filled in behind that, and not shown to the driver yet */
 	uint16_t told_used;  /* next_used when the driver was last told */
 	uint64_t bad_chains; /* since power on, for whoever looks */
+	struct virtq_trace trace;
 };
 
 /* A buffer of guest memory, checked to be RAM and not empty. */
