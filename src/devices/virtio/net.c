@@ -341,13 +341,14 @@ static int receive_frame(struct virtio_net *n, struct virtq *q)
 	return r;
 }
 
-/* True when there may be more than there was time for. */
-static bool receive(struct virtio_net *n)
+/* At most so many frames. True when the peer has more, of which its descriptor does not tell. */
+static bool receive(struct virtio_net *n, unsigned int left)
 {
+	const struct net_peer_ops *ops = n->peer->ops;
 	struct virtq *q = &n->v.queues[QUEUE_RX];
 	int r = 0;
 
-	for (unsigned int left = VIRTIO_BUDGET; left > 0 && r == 0 && !q->broken; left--) {
+	for (; left > 0 && r == 0 && !q->broken; left--) {
 		virtq_quiet(q);
 		n->starving = false;
 		r = receive_frame(n, q);
@@ -361,8 +362,7 @@ static bool receive(struct virtio_net *n)
 	if (r == -EPIPE) {
 		link_down(n);
 	}
-	/* A peer that has read ahead is not always readable when it has a frame. */
-	n->unfinished = r == 0 && !q->broken;
+	n->unfinished = r == 0 && !q->broken && ops->is_ahead && ops->is_ahead(n->peer);
 	return n->unfinished;
 }
 
@@ -387,10 +387,15 @@ static bool serve(struct virtio_mmio *v)
 	bool was_down = n->down, more = false;
 
 	if (virtio_lock(v)) {
+		uint64_t sent_before = n->sent;
+
 		set_offloads(n);
 		more = transmit(n);
 		if ((n->starving || n->unfinished) && !n->down) {
-			more |= receive(n);
+			more |= receive(n, VIRTIO_BUDGET);
+		} else if (n->sent > sent_before && !n->down) {
+			/* An answer is often there already, and then one interrupt is for both. */
+			more |= receive(n, 1);
 		}
 	}
 	done(n, was_down);
@@ -439,7 +444,7 @@ void virtio_net_poll(struct virtio_net *n, uint32_t events)
 		virtio_ring(&n->v);
 	}
 	if (live && !n->down && !n->starving && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
-		if (receive(n)) {
+		if (receive(n, VIRTIO_BUDGET)) {
 			virtio_ring(&n->v);
 		}
 	} else if (events & (EPOLLHUP | EPOLLERR)) {

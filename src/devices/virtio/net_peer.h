@@ -52,6 +52,8 @@ struct net_peer_ops {
 		       size_t *ret_bytes);
 	/* What the guest takes, of what the peer has offered. NULL when it offers nothing. */
 	int (*set_offloads)(struct net_peer *p, unsigned int offloads);
+	/* Has it read ahead, so that it has frames and its descriptor says nothing? May be NULL. */
+	bool (*is_ahead)(const struct net_peer *p);
 	/* Is there something that waits for the descriptor to be writable? May be NULL. */
 	bool (*is_blocked)(const struct net_peer *p);
 	/* It is writable: send what waits. Returns 0, -EAGAIN or -EPIPE. May be NULL. */

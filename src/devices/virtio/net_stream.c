@@ -170,6 +170,13 @@ static int stream_receive(struct net_peer *p, const struct iovec *iov, unsigned 
 	return 0;
 }
 
+static bool stream_is_ahead(const struct net_peer *p)
+{
+	const struct net_stream *s = (const struct net_stream *)p;
+
+	return s->in_at < s->in_end;
+}
+
 static void stream_destroy(struct net_peer *p)
 {
 	close(p->fd);
@@ -180,6 +187,7 @@ static const struct net_peer_ops stream_ops = {
 	.name = "stream",
 	.send = stream_send,
 	.receive = stream_receive,
+	.is_ahead = stream_is_ahead,
 	.is_blocked = stream_is_blocked,
 	.flush = stream_flush,
 	.destroy = stream_destroy,
