@@ -14,7 +14,8 @@ TAP = "ip link set lo up; ip tuntap add dev t0 mode tap && ip addr add 192.0.2.1
 UPLINK = "ip link set lo up; ip tuntap add dev u0 mode tap && ip addr add 198.51.100.1/24 dev u0 && " \
          "ip link set u0 up && ip route add default via 198.51.100.2 || exit 1; " \
          "trap 'ip link del u0' EXIT"
-SERVE = "python3 -m http.server -d /tmp/www --bind"
+# Not python's http.server, which asks for its own name before it listens.
+SERVE = "busybox httpd -f -h /tmp/www -p"
 # The guest listens, says so, and takes all that comes; the host's end of it.
 LISTEN = "mkfifo /p; exec 3<>/p; echo go >&3; nc -l -p 9 >/g <&3; sha256sum </g"
 SEND = """python3 - {address} {port} <<'END'
@@ -38,7 +39,7 @@ CASES = {
     "tap": f"""
         {TAP}
         mkdir -p /tmp/www; head -c 4000000 /dev/urandom >/tmp/www/f; sha256sum </tmp/www/f
-        {SERVE} 192.0.2.1 8000 >/dev/null 2>&1 & server=$!
+        {SERVE} 192.0.2.1:8000 & server=$!
         {RUN} --json $d/json --net tap=t0,addr=192.0.2.2/24,gateway=192.0.2.1 -- sh -c '
             ping -c 2 -W 5 192.0.2.1 >/dev/null; echo ping $?
             {FETCH.format(address="192.0.2.1")}
@@ -68,7 +69,7 @@ CASES = {
     "user": f"""
         {UPLINK}
         mkdir -p /tmp/www; head -c 2000000 /dev/urandom >/tmp/www/f; sha256sum </tmp/www/f
-        {SERVE} 127.0.0.1 8000 >/dev/null 2>&1 & server=$!
+        {SERVE} 127.0.0.1:8000 & server=$!
         {RUN} --net user,tcp=8080:9 -- sh -c '
             {FETCH.format(address="10.0.2.2")}
             {LISTEN}
