@@ -33,7 +33,7 @@ s.sendall(open("/tmp/www/f", "rb").read())
 s.shutdown(socket.SHUT_WR)
 s.recv(2)
 END"""
-FETCH = "until wget -q -T 60 -O /f http://{address}:8000/f; do sleep 0.2; done; sha256sum </f"
+FETCH = "until timeout 60 wget -q -O /f http://{address}:8000/f; do sleep 0.2; done; sha256sum </f"
 CASES = {
     # Both ways, large enough for the segments that the guest and the host leave to each other.
     "tap": f"""
