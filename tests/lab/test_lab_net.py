@@ -17,12 +17,13 @@ UPLINK = "ip link set lo up; ip tuntap add dev u0 mode tap && ip addr add 198.51
 # Not python's http.server, which asks for its own name before it listens.
 SERVE = "busybox httpd -f -h /tmp/www -p"
 # The guest listens, says so, and takes all that comes; the host's end of it.
-LISTEN = "mkfifo /p; exec 3<>/p; echo go >&3; nc -l -p 9 >/g <&3; sha256sum </g"
+LISTEN = "mkfifo /p; exec 3<>/p; while ! [ -s /g ]; do echo go >&3; nc -l -p 9 >/g <&3; done; " \
+         "sha256sum </g"
 SEND = """python3 - {address} {port} <<'END'
 import socket, sys, time
 for _ in range(300):
     try:
-        s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 5)
+        s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 20)
         if s.recv(2) == b"go":
             break
     except OSError:
@@ -31,7 +32,8 @@ for _ in range(300):
 s.settimeout(60)
 s.sendall(open("/tmp/www/f", "rb").read())
 s.shutdown(socket.SHUT_WR)
-s.recv(2)
+while s.recv(64):
+    pass
 END"""
 FETCH = "until timeout 60 wget -q -O /f http://{address}:8000/f; do sleep 0.2; done; sha256sum </f"
 CASES = {
