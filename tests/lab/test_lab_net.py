@@ -72,11 +72,9 @@ CASES = {
         {UPLINK}
         mkdir -p /tmp/www; head -c 2000000 /dev/urandom >/tmp/www/f; sha256sum </tmp/www/f
         {SERVE} 127.0.0.1:8000 & server=$!
-        {RUN} --net user,tcp=8080:9 -- sh -c '
+        {RUN} --net user -- sh -c '
             {FETCH.format(address="10.0.2.2")}
-            {LISTEN}
             cat /etc/resolv.conf' & guest=$!
-{SEND.format(address="127.0.0.1", port=8080)}
         wait $guest
         kill $server
         pgrep passt | wc -l""",
@@ -125,9 +123,9 @@ def test_an_interface_that_cannot_be_had_is_249_in_one_line(end):
 
 
 @case("user")
-def test_a_guest_reaches_the_host_and_the_host_the_guest_by_passt_and_none_is_left(end):
-    sent, got, pushed, dns, left = end.lines
-    assert got == sent and pushed == sent
+def test_a_guest_reaches_the_host_by_passt_and_none_is_left(end):
+    sent, got, dns, left = end.lines
+    assert got == sent
     assert dns == "nameserver 10.0.2.3"
     assert left == "0"
 
