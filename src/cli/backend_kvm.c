@@ -15,6 +15,8 @@
 #include "base/log.h"
 #include "cli/backend_kvm_net.h"
 #include "cli/run_stats.h"
+#include "engine/outcome.h"
+#include "engine/term.h"
 #include "vmm/vmm.h"
 
 #define LIVENESS_PERIOD_NS (NS_PER_SEC / 4)
@@ -414,6 +416,7 @@ static void warn_of_tails(const struct backend_config *cfg, const struct machine
  * @cfg: what is to run; only needed during the call
  * @memory: what guest memory is made of
  * @cpu: what its processors are to offer; only needed during the call
+ * @seccomp: the mode of the threads' filters, and what this program does on them beside the machine
  * @ret: set on success; end it with backend_destroy()
  * @e: set on failure; about KVM itself it starts with one of doctor's check ids, "kvm-..."
  *
@@ -421,7 +424,8 @@ static void warn_of_tails(const struct backend_config *cfg, const struct machine
  * Context: the thread that will run the event loop.
  */
 int backend_kvm_create(const struct backend_config *cfg, const struct machine_memory *memory,
-		       const struct x86_cpu_spec *cpu, struct backend **ret, struct err *e)
+		       const struct x86_cpu_spec *cpu, const struct sandbox_config *seccomp,
+		       struct backend **ret, struct err *e)
 {
 	struct machine_piece piece = {.fd = -1};
 	struct machine_disk disks[BACKEND_DISKS_MAX];
@@ -450,6 +454,10 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		.exit_stats = cfg->stats_path != NULL,
 		.gdb = cfg->gdb,
 		.gdb_nowait = cfg->gdb_nowait,
+		.seccomp = {.mode = seccomp->mode,
+			    .features = seccomp->features,
+			    .status = OUTCOME_VMM_FAULT,
+			    .before_end = term_restore},
 	};
 	struct backend_kvm *k = calloc(1, sizeof(*k));
 	int r = 0;

@@ -29,7 +29,9 @@
 #include "cli/run_net.h"
 #include "cli/run_options.h"
 #include "cli/run_pin.h"
+#include "cli/run_provenance.h"
 #include "cli/run_shares.h"
+#include "cli/run_status.h"
 #include "engine/backend_qemu.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
@@ -47,14 +49,16 @@ struct run {
 	struct run_disks disks;
 	struct run_vsock vsock;
 	unsigned int pin[PIN_HOST_CPUS_MAX]; /* with --pin: the processor of each vCPU */
+	int json_fd, console_fd, symbols_fd;
+	struct status_file status;
 	struct run_shares shares;
 	struct run_nets nets;
-	int json_fd, console_fd;
 	struct control_socket control;
 	bool close_json; /* it is a file that we opened */
 	bool qemu;
 	struct class_result class; /* of this machine, once class_detected */
 	bool class_detected;
+	struct provenance_helper provenance;
 	struct backend *backend; /* until the session takes it */
 	struct record_boot record;
 	struct outcome outcome;
@@ -109,6 +113,9 @@ static int open_outputs(struct run *run, struct err *e)
 {
 	int r = open_json(run, e);
 
+	if (r == 0) {
+		r = status_file_open(&run->status, run->o.status_file, e);
+	}
 	if (r == 0 && run->o.console) {
 		r = open_output("console", run->o.console, &run->console_fd, e);
 	} else if (r == 0 && !run_options_has_job(&run->o)) {
@@ -248,6 +255,7 @@ static int check_needs_kvm(const struct run *run, struct err *e)
 		{"lock-memory", run->o.memory.lock},
 		{"net fd=N", run_nets_has_fd(&run->nets)},
 		{"trace", run->o.trace != NULL},
+		{"seccomp", run->o.seccomp != NULL},
 	};
 
 	for (size_t i = 0; run->qemu && i < ARRAY_SIZE(rows); i++) {
@@ -256,6 +264,38 @@ static int check_needs_kvm(const struct run *run, struct err *e)
 		}
 	}
 	return 0;
+}
+
+static void tell_lacks(const void *ctx)
+{
+	const struct run *run = ctx;
+
+	run_lacks_tell(&run->o, run->kernel_path);
+}
+
+static struct provenance_wish provenance_wish(const struct run *run)
+{
+	return (struct provenance_wish){
+		.kernel_path = run->o.kernel_sha256 ? NULL : run->kernel_path,
+		.class = !run->qemu && !run->class_detected,
+		.look = tell_lacks,
+		.ctx = run,
+	};
+}
+
+/* What is needed when the machine runs or has ended, and what its filters do not allow then. */
+static int prepare_the_end(struct run *run, struct err *e)
+{
+	const struct provenance_wish wish = provenance_wish(run);
+
+	/* Without it, addresses have no names. */
+	run->symbols_fd = open(run->o.kernel_debug ? run->o.kernel_debug : run->kernel_path,
+			       O_RDONLY | O_CLOEXEC);
+	if (run->qemu) {
+		return 0;
+	}
+	json_object_seed(0); /* reads /dev/urandom */
+	return provenance_start(&run->provenance, &wish, e);
 }
 
 static int create_backend(struct run *run, const struct backend_config *common, struct err *e)
@@ -267,9 +307,13 @@ static int create_backend(struct run *run, const struct backend_config *common, 
 		.lab = run->o.lab,
 		.rw = run->o.rw.items,
 	};
+	const struct sandbox_config seccomp = {
+		.mode = run->o.seccomp_mode,
+		.features = run->o.name ? SANDBOX_CTL : 0,
+	};
 
 	return run->qemu ? backend_qemu_create(&cfg, &run->backend, e)
-			 : backend_kvm_create(common, &run->o.memory, &run->o.cpu_spec,
+			 : backend_kvm_create(common, &run->o.memory, &run->o.cpu_spec, &seccomp,
 					      &run->backend, e);
 }
 
@@ -331,7 +375,8 @@ static int make_backend(struct run *run, struct err *e)
 			return r;
 		}
 	}
-	return create_backend(run, &common, e);
+	r = prepare_the_end(run, e);
+	return r < 0 ? r : create_backend(run, &common, e);
 }
 
 static int run_session(struct run *run, struct err *e)
@@ -340,7 +385,7 @@ static int run_session(struct run *run, struct err *e)
 	const struct session_config cfg = {
 		.backend = run->backend,
 		.kernel_path = run->kernel_path,
-		.symbols_path = run->o.kernel_debug ? run->o.kernel_debug : run->kernel_path,
+		.symbols_fd = run->symbols_fd,
 		.job = job,
 		.cpus = (unsigned int)run->o.cpus,
 		.console_fd = run->console_fd,
@@ -362,28 +407,6 @@ static int run_session(struct run *run, struct err *e)
 	return session_run(&cfg, &run->record, &run->outcome, e);
 }
 
-static int write_status_file(const struct run *run, struct err *e)
-{
-	_cleanup_close_ int fd = -1;
-	char text[64];
-	int r;
-
-	if (!run->o.status_file) {
-		return 0;
-	}
-	if (run->outcome.has_guest_status) {
-		snprintf(text, sizeof(text), "%d\n", run->outcome.guest_status);
-	} else {
-		snprintf(text, sizeof(text), "%s\n", outcome_kind_name(run->outcome.kind));
-	}
-	r = open_output("status-file", run->o.status_file, &fd, e);
-	if (r == 0) {
-		r = io_write_all(fd, text, strlen(text));
-		r = r < 0 ? err_errno(e, r, "--status-file %s", run->o.status_file) : 0;
-	}
-	return r;
-}
-
 static void judge_failure(struct run *run, const struct err *e)
 {
 	struct outcome *o = &run->outcome;
@@ -397,6 +420,43 @@ static void judge_failure(struct run *run, const struct err *e)
 }
 
 /* Only now, when nothing waits for it: the kernel's hash reads all of the file. */
+static int fill_provenance(struct run *run, struct err *e)
+{
+	struct provenance_wish wish = provenance_wish(run);
+	struct record_boot *r = &run->record;
+	struct provenance found;
+
+	if (run->provenance.pid > 0) {
+		int error = provenance_fetch(&run->provenance, &found, e);
+
+		if (error < 0) {
+			return error;
+		}
+	} else {
+		if (run->outcome.kind == OUTCOME_KIND_USAGE) {
+			wish.kernel_path = NULL;
+		}
+		provenance_collect(&wish, &found);
+	}
+	if (wish.class) {
+		run->class = found.class;
+		run->class_detected = true;
+	}
+	r->host = json_loads(found.host, 0, NULL);
+	if (strcmp(r->backend, "kvm") == 0) {
+		r->exec_class = run->class.known ? run->class.class : EXEC_NATIVE;
+		r->icount_shift = run->class.icount_shift;
+	}
+	r->seccomp = run->qemu ? NULL : sandbox_mode_name(run->o.seccomp_mode);
+	if (run->o.kernel_sha256) {
+		r->kernel_sha256 = strdup(run->o.kernel_sha256);
+	} else if (run->outcome.kind != OUTCOME_KIND_USAGE) {
+		r->kernel_sha256 = found.error ? NULL : strdup(found.sha256);
+		return found.error ? err_set(e, found.error, "%s", found.text) : 0;
+	}
+	return 0;
+}
+
 static int fill_record(struct run *run, struct err *e)
 {
 	const struct outcome *o = &run->outcome;
@@ -416,17 +476,7 @@ static int fill_record(struct run *run, struct err *e)
 			 run->o.cpu ? ": it does not apply --cpu " : "",
 			 run->o.cpu ? run->o.cpu : "");
 	}
-	if (strcmp(r->backend, "kvm") == 0) {
-		detect_class(run);
-		r->exec_class = run->class.known ? run->class.class : EXEC_NATIVE;
-		r->icount_shift = run->class.icount_shift;
-	}
-	if (run->o.kernel_sha256) {
-		r->kernel_sha256 = strdup(run->o.kernel_sha256);
-	} else if (o->kind != OUTCOME_KIND_USAGE) {
-		return record_file_sha256(run->kernel_path, &r->kernel_sha256, e);
-	}
-	return 0;
+	return fill_provenance(run, e);
 }
 
 static int write_record(struct run *run, struct err *e)
@@ -454,7 +504,7 @@ static int write_record(struct run *run, struct err *e)
 static void finish(struct run *run)
 {
 	struct err e = ERR_INIT;
-	int r = write_status_file(run, &e);
+	int r = status_file_write(&run->status, &run->outcome, &e);
 
 	if (r == 0) {
 		r = write_record(run, &e);
@@ -471,6 +521,7 @@ static void run_fini(struct run *run)
 {
 	control_socket_close(&run->control);
 	backend_destroy(run->backend);
+	provenance_fini(&run->provenance);
 	initramfs_destroy(run->initramfs);
 	run_disks_fini(&run->disks);
 	run_nets_fini(&run->nets);
@@ -483,6 +534,10 @@ static void run_fini(struct run *run)
 	}
 	if (run->o.console && run->console_fd >= 0) {
 		close(run->console_fd);
+	}
+	status_file_close(&run->status);
+	if (run->symbols_fd >= 0) {
+		close(run->symbols_fd);
 	}
 }
 
@@ -503,12 +558,16 @@ static void end_by_signal(int sig)
  */
 int cmd_run(int argc, char **argv)
 {
-	struct run run = {
-		.json_fd = -1, .console_fd = -1, .control = {.fd = -1}, .exec_ns = exec_time_ns()};
+	struct run run = {.json_fd = -1,
+			  .console_fd = -1,
+			  .symbols_fd = -1,
+			  .control = {.fd = -1},
+			  .exec_ns = exec_time_ns()};
 	struct err e = ERR_INIT;
 	int status, r;
 
 	r = run_options_parse(&run.o, argc, argv, &e);
+	run.status = (struct status_file){.path = run.o.status_file, .fd = -1};
 	if (r == OPT_SHOWN_HELP) {
 		return 0;
 	}
@@ -524,8 +583,9 @@ int cmd_run(int argc, char **argv)
 	}
 	if (r < 0) {
 		judge_failure(&run, &e);
-	} else {
-		run_lacks_tell(&run.o, run.kernel_path, &run.outcome, &run.record);
+	} else if (run_lacks_due(&run.o, &run.outcome, &run.record) &&
+		   (!run.provenance.pid || provenance_look(&run.provenance) < 0)) {
+		tell_lacks(&run);
 	}
 	finish(&run);
 	status = run.outcome.status;

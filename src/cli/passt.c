@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +82,10 @@ static int spawn(struct passt *p, const struct backend_net *net, int child_fd, i
 	if (r == ENOENT) {
 		return err_set(e, -ENOENT, "--net user needs passt: install the package passt");
 	}
+	if (r == 0) {
+		p->pid_fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+		r = p->pid_fd < 0 ? errno : 0;
+	}
 	return r ? err_errno(e, -r, "--net user: passt") : 0;
 }
 
@@ -151,9 +156,12 @@ void passt_end(struct passt *p)
 	}
 	/* It keeps nothing that would be lost. */
 	if (p->pid > 0) {
-		kill(p->pid, SIGKILL);
+		syscall(SYS_pidfd_send_signal, p->pid_fd, SIGKILL, NULL, 0);
 		while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
 		}
+	}
+	if (p->pid_fd >= 0) {
+		close(p->pid_fd);
 	}
 	*p = (struct passt)PASST_INIT;
 }

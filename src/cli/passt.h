@@ -14,12 +14,13 @@
 
 struct passt {
 	pid_t pid;   /* 0: none */
+	int pid_fd;  /* the same, for the end: our filters do not let us reach others */
 	int fd;      /* our end */
 	int said_fd; /* what it says on stderr: a memory file */
 };
-#define PASST_INIT                      \
-	{                               \
-		.fd = -1, .said_fd = -1 \
+#define PASST_INIT                                    \
+	{                                             \
+		.pid_fd = -1, .fd = -1, .said_fd = -1 \
 	}
 
 int passt_start(struct passt *p, const struct backend_net *net, struct err *e) __must_check;

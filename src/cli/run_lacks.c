@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See run_lacks.h. Runs on the main thread, when the machine is gone. */
+/* See run_lacks.h. Runs when the machine is gone. */
 #include "cli/run_lacks.h"
 
 #include <string.h>
@@ -7,9 +7,17 @@
 #include "base/log.h"
 #include "vmm/inspect.h"
 
-/* Did user space, or the agent if there is a job, never get to say so? */
-static bool did_not_come_up(const struct run_options *o, const struct outcome *outcome,
-			    const struct record_boot *record)
+/**
+ * run_lacks_due() - whether user space, or the agent if there is a job, never got to say anything
+ * @o: parsed options
+ * @outcome: of the run
+ * @record: of the run
+ *
+ * Return: true when run_lacks_tell() may know why.
+ * Context: any thread.
+ */
+bool run_lacks_due(const struct run_options *o, const struct outcome *outcome,
+		   const struct record_boot *record)
 {
 	bool silent = record->phase_ns[RECORD_USER_MARK] == RECORD_NEVER;
 
@@ -90,18 +98,17 @@ static void tell_options(const struct run_options *o, const char *config)
  * run_lacks_tell() - say which options a boot that came to nothing may have failed for
  * @o: parsed options
  * @kernel_path: the kernel
- * @outcome: of the run
- * @record: of the run
  *
- * One line each on stderr; nothing after a boot that came up.
+ * One line each on stderr. Opens the kernel, and may load a library to unpack it.
+ *
+ * Context: the main thread, or a process that has only one.
  */
-void run_lacks_tell(const struct run_options *o, const char *kernel_path,
-		    const struct outcome *outcome, const struct record_boot *record)
+void run_lacks_tell(const struct run_options *o, const char *kernel_path)
 {
 	struct inspection in;
 	struct err e = ERR_INIT;
 
-	if (!did_not_come_up(o, outcome, record) || inspect_open(kernel_path, &in, &e) < 0) {
+	if (inspect_open(kernel_path, &in, &e) < 0) {
 		return;
 	}
 	if (in.config) {

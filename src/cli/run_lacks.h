@@ -7,7 +7,8 @@
 #include "engine/outcome.h"
 #include "samples/record.h"
 
-void run_lacks_tell(const struct run_options *o, const char *kernel_path,
-		    const struct outcome *outcome, const struct record_boot *record);
+bool run_lacks_due(const struct run_options *o, const struct outcome *outcome,
+		   const struct record_boot *record);
+void run_lacks_tell(const struct run_options *o, const char *kernel_path);
 
 #endif

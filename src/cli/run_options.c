@@ -137,6 +137,12 @@ static int check(struct run_options *o, struct err *e)
 		return err_set(e, -EINVAL, "%s needs --backend qemu",
 			       o->lab ? "--lab" : "--icount");
 	}
+	if (o->seccomp) {
+		r = sandbox_mode_parse(o->seccomp, &o->seccomp_mode);
+	}
+	if (r < 0) {
+		return err_set(e, r, "--seccomp %s", o->seccomp);
+	}
 	if (o->lab && o->rest.command_count == 0) {
 		return err_set(e, -EINVAL, "--lab needs a command behind '--'");
 	}
@@ -237,6 +243,11 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 			 "can run a kernel [auto]"},
 		{OPT_FLAG, "force", 0, &o->force,
 		 .help = "with --backend kvm: start even where KVM only interprets ring 0"},
+		{OPT_CHOICE, "seccomp", 0, &o->seccomp, .choices = "kill|trap|log|off",
+		 .arg = "MODE",
+		 .help = "with --backend kvm, a system call that ringside has no business with: "
+			 "kill ends the run with 248 and a line that names it, trap with SIGSYS, "
+			 "log lets it be [kill]"},
 		{OPT_U64, "icount", 0, &o->icount, .max = EXEC_ICOUNT_SHIFT_MAX, .arg = "SHIFT",
 		 .help = "under QEMU: an instruction takes 2^SHIFT ns of guest time"},
 		{OPT_FLAG, "lab", 0, &o->lab,
@@ -305,6 +316,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 				  .backend = "auto",
 				  .entry = "auto",
 				  .acpi = "auto",
+				  .seccomp_mode = SANDBOX_DEFAULT,
 				  .icount = RUN_ICOUNT_OFF};
 	r = opt_parse(&cmd, argc, argv, &o->rest, e);
 	if (r == 0 && o->cpu && strcmp(o->cpu, "help") == 0) {

@@ -50,8 +50,10 @@ struct run_options {
 	const char *gdb;          /* as written, or NULL */
 	char gdb_where[PATH_MAX]; /* without its ",nowait" */
 	bool gdb_nowait;
-	const char *name; /* for "ringside ctl", or NULL */
-	bool force;       /* start although this machine's KVM is unfit */
+	const char *name;    /* for "ringside ctl", or NULL */
+	bool force;          /* start although this machine's KVM is unfit */
+	const char *seccomp; /* as written, or NULL */
+	enum sandbox_mode seccomp_mode;
 	bool lab;
 	struct opt_list rw;
 	const char *kernel_sha256;

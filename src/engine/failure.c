@@ -6,7 +6,7 @@
 
 #include "engine/symbols.h"
 
-static void print_registers(FILE *out, struct backend *b, const char *symbols_path)
+static void print_registers(FILE *out, struct backend *b, int symbols_fd)
 {
 	struct backend_cpu_state cpus[FAILURE_CPUS_MAX];
 	struct symbol_query rips[FAILURE_CPUS_MAX];
@@ -15,8 +15,8 @@ static void print_registers(FILE *out, struct backend *b, const char *symbols_pa
 	for (size_t i = 0; i < n; i++) {
 		rips[i].address = cpus[i].rip;
 	}
-	if (n && symbols_lookup(symbols_path, rips, n) < 0) {
-		fprintf(out, "(%s has no symbol table)\n", symbols_path);
+	if (n && symbols_lookup(symbols_fd, rips, n) < 0) {
+		fputs("(the kernel's file has no symbol table)\n", out);
 	}
 	for (size_t i = 0; i < n; i++) {
 		fprintf(out, "--- vCPU %zu: RIP 0x%016" PRIx64 "%s%s\n%s", i, cpus[i].rip,
@@ -32,11 +32,11 @@ static void print_registers(FILE *out, struct backend *b, const char *symbols_pa
  * failure_report() - print all that helps to understand a guest's end
  * @out: where to
  * @b: a machine that has stopped or was halted
- * @symbols_path: the vmlinux of the kernel that was booted, for the names of addresses
+ * @symbols_fd: the kernel that was booted, for the names of addresses
  * @console: its console
  * @console_was_shown: it went to the user already, and is not repeated
  */
-void failure_report(FILE *out, struct backend *b, const char *symbols_path,
+void failure_report(FILE *out, struct backend *b, int symbols_fd,
 		    const struct console_watch *console, bool console_was_shown)
 {
 	size_t n = console_was_shown ? 0 : console_watch_line_count(console);
@@ -47,7 +47,7 @@ void failure_report(FILE *out, struct backend *b, const char *symbols_path,
 	for (size_t i = 0; i < n; i++) {
 		fprintf(out, "%s\n", console_watch_line(console, i));
 	}
-	print_registers(out, b, symbols_path);
+	print_registers(out, b, symbols_fd);
 	fputs("---\n", out);
 	fflush(out);
 }

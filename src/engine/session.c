@@ -313,7 +313,7 @@ static int conclude(struct session *s, struct outcome *ret, struct err *e)
 		log_warn("%s", ret->text);
 	}
 	if (ret->report) {
-		failure_report(stderr, s->backend, s->cfg->symbols_path, &s->console,
+		failure_report(stderr, s->backend, s->cfg->symbols_fd, &s->console,
 			       s->cfg->console_fd == STDOUT_FILENO);
 		keep_console_tail(s);
 	}

@@ -25,7 +25,7 @@
 struct session_config {
 	struct backend *backend; /* created, not started; taken: it is destroyed at the end */
 	const char *kernel_path;
-	const char *symbols_path; /* a vmlinux, for the names of addresses */
+	int symbols_fd;           /* the vmlinux, for the names of addresses; -1: none */
 	bool job;                 /* an agent runs a job: its streams go to stdout and stderr */
 	unsigned int cpus;        /* that an agent must find; 0: any number */
 	int console_fd;           /* where the guest's console goes to; -1: it is only kept */

@@ -3,13 +3,11 @@
 #include "engine/symbols.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <libelf.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A symbol without a size reaches as far as the next one, but hardly further than this. */
 #define SYMBOL_REACH_BYTES (UINT64_C(1) << 20)
@@ -67,16 +65,15 @@ static void scan(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, struct symbol_qu
 
 /**
  * symbols_lookup() - name addresses
- * @elf_path: the vmlinux; one without a symbol table, or another format, names nothing
+ * @fd: the vmlinux, open; one without a symbol table, or another format, names nothing
  * @queries: addresses in, texts out
  * @count: 0..64
  *
- * Return: 0, -ENOENT when the file has no symbol table, -EINVAL, or the errno of open(2).
+ * Return: 0, -ENOENT when the file has no symbol table, -EBADF or -EINVAL.
  * Context: reads the file's symbol table.
  */
-int symbols_lookup(const char *elf_path, struct symbol_query *queries, size_t count)
+int symbols_lookup(int fd, struct symbol_query *queries, size_t count)
 {
-	_cleanup_close_ int fd = open(elf_path, O_RDONLY | O_CLOEXEC);
 	GElf_Shdr shdr;
 	Elf_Scn *scn;
 	Elf *elf;
@@ -85,7 +82,7 @@ int symbols_lookup(const char *elf_path, struct symbol_query *queries, size_t co
 		queries[i].text[0] = '\0';
 	}
 	if (fd < 0) {
-		return -errno;
+		return -EBADF;
 	}
 	if (count > 64 || elf_version(EV_CURRENT) == EV_NONE) {
 		return -EINVAL;

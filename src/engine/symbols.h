@@ -14,6 +14,6 @@ struct symbol_query {
 	char text[160]; /* "name+0x12", or empty when no symbol covers the address */
 };
 
-int symbols_lookup(const char *elf_path, struct symbol_query *queries, size_t count) __must_check;
+int symbols_lookup(int fd, struct symbol_query *queries, size_t count) __must_check;
 
 #endif

@@ -61,6 +61,7 @@ void record_boot_fini(struct record_boot *r)
 	json_decref(r->guest);
 	json_decref(r->calltime);
 	json_decref(r->console_tail);
+	json_decref(r->host);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -174,16 +175,18 @@ bool record_cpu_of_guest(struct record_boot *r)
 static json_t *provenance_to_json(const struct record_boot *r)
 {
 	uint64_t ticks = exec_class_ticks_per_unit(r->exec_class, r->icount_shift);
+	json_t *host = r->host ? json_incref(r->host) : record_host_to_json();
 	json_t *p = json_pack(
-		"{s:s, s:{s:o, s:s?, s:s?}, s:o, s:{s:o, s:b, s:s?}, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I}",
+		"{s:s, s:{s:o, s:s?, s:s?}, s:o, s:{s:o, s:b, s:s?}, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I, "
+		"s:s?}",
 		"ringside", RINGSIDE_VERSION, "kernel", "path", record_text_to_json(r->kernel_path),
 		"sha256", r->kernel_sha256, "version", r->kernel_version, "append",
 		record_text_to_json(r->append), "cpu", "asked", record_text_to_json(r->cpu_asked),
 		"pmu", (int)r->cpu_pmu, "fingerprint", *r->cpu_print ? r->cpu_print : NULL, "host",
-		record_host_to_json(), "vcpus", json_or_null(r->vcpus), "kvm", json_or_null(r->kvm),
-		"qemu", json_or_null(r->qemu), "backend", r->backend, "class",
+		host, "vcpus", json_or_null(r->vcpus), "kvm", json_or_null(r->kvm), "qemu",
+		json_or_null(r->qemu), "backend", r->backend, "class",
 		exec_class_name(r->exec_class), "unit", exec_class_unit(r->exec_class),
-		"ticks_per_unit", (json_int_t)ticks);
+		"ticks_per_unit", (json_int_t)ticks, "seccomp", r->seccomp);
 
 	json_object_set_new(p, "memory", json_or_null(r->memory));
 	json_object_set_new(p, "start",
@@ -239,7 +242,7 @@ static json_t *windows_to_json(const struct record_boot *r)
  * @r: a record
  *
  * Return: a new reference, or NULL when memory ran out.
- * Context: reads /proc.
+ * Context: reads /proc when the record does not know the host yet.
  */
 json_t *record_boot_to_json(const struct record_boot *r)
 {

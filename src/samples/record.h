@@ -70,6 +70,9 @@ struct record_boot {
 	uint64_t paused_ns;                    /* the guest stood still, by a pause or a debugger */
 	uint64_t user_mark_ticks, user_mark_exits; /* at the user mark; RECORD_NEVER: not known */
 
+	const char *seccomp; /* static: the mode of the threads' filters; NULL: there are none */
+	json_t *host; /* record_host_to_json(); NULL: is found out when the record is written */
+
 	uint64_t exits_total, exits_user_ns;
 	struct record_exit *exits;
 	size_t exit_count;

@@ -324,6 +324,17 @@ static int make_event(struct machine *m, struct err *e)
 	return m->windows ? 0 : err_set(e, -ENOMEM, "no memory for the records of batches");
 }
 
+/* What the threads' filters must let pass for this machine. */
+static void plan_sandbox(struct machine *m, const struct machine_config *cfg)
+{
+	m->sandbox.features |=
+		(cfg->disk_count ? SANDBOX_DISKS : 0) | (cfg->rng ? SANDBOX_RNG : 0) |
+		(cfg->vsock_path ? SANDBOX_VSOCK : 0) | (cfg->gdb ? SANDBOX_GDB : 0) |
+		(cfg->share_count ? SANDBOX_SHARE : 0) | (cfg->net_count ? SANDBOX_NET : 0);
+	m->sandbox.vm_fd = m->vm.fd;
+	m->sandbox.kvm_fd = m->dev.fd;
+}
+
 static struct machine *machine_new(const struct machine_config *cfg)
 {
 	struct machine *m = calloc(1, sizeof(*m));
@@ -337,6 +348,7 @@ static struct machine *machine_new(const struct machine_config *cfg)
 	m->vm_stats = (struct kvm_stats)KVM_STATS_INIT;
 	m->time_exits = cfg->time_exits || cfg->exit_stats;
 	m->exit_stats = cfg->exit_stats;
+	m->sandbox = cfg->seccomp;
 	m->event_fd = -1;
 	sem_init(&m->all_left, 0, 0);
 	pthread_mutex_init(&m->start_lock, NULL);
@@ -410,6 +422,7 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 	if (r == 0) {
 		r = tracing_make(m, cfg, e);
 	}
+	plan_sandbox(m, cfg);
 	if (r < 0) {
 		machine_destroy(m);
 		return r;

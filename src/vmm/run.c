@@ -304,6 +304,11 @@ int machine_start(struct machine *m, struct evloop *loop, const struct machine_c
 		remove_sources(m);
 		return r;
 	}
+	r = sandbox_prepare(&m->sandbox, e);
+	if (r < 0) {
+		remove_sources(m);
+		return r;
+	}
 	m->start_ns = clock_now_ns(&clock_monotonic);
 	m->start_tsc = __rdtsc();
 	m->quiet_since_ns = m->start_ns;
@@ -312,6 +317,13 @@ int machine_start(struct machine *m, struct evloop *loop, const struct machine_c
 	for (unsigned int i = 0; i < m->vcpu_count && r == 0; i++) {
 		r = vcpu_start(&m->vcpus[i], e);
 		m->started |= r == 0;
+	}
+	/* No thread but the vCPUs' is left to start, and none of those runs the guest yet. */
+	if (r == 0) {
+		r = sandbox_enter(&m->sandbox, SANDBOX_LOOP, -1);
+		if (r < 0) {
+			err_errno(e, r, "the loop's system call filter");
+		}
 	}
 	if (r < 0) {
 		/* Also those that were not started: they ask for no more than the flag. */

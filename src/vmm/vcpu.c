@@ -287,9 +287,11 @@ static void *thread_main(void *arg)
 	struct vcpu *v = arg;
 	struct machine *m = v->m;
 	sigset_t kick;
+	int r;
 
 	sigemptyset(&kick);
 	sigaddset(&kick, KICK_SIGNAL);
+	sigaddset(&kick, SIGSYS);
 	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
 	/* Until the owner has started all threads: see machine_start(). */
 	pthread_mutex_lock(&m->start_lock);
@@ -300,6 +302,14 @@ static void *thread_main(void *arg)
 
 		/* An older KVM: the offset to the nearest few hundred ticks. */
 		v->tsc_offset = kvm_vcpu_get_msr(&v->kvm, 0x10, &guest) < 0 ? 0 : guest - __rdtsc();
+	}
+	r = sandbox_enter(&m->sandbox, SANDBOX_VCPU, v->kvm.fd);
+	if (r < 0) {
+		char text[MACHINE_RESULT_TEXT];
+
+		snprintf(text, sizeof(text), "the system call filter of vCPU %u: %s", v->index,
+			 strerror(-r));
+		machine_finish(m, v->index, MACHINE_END_KVM_ERROR, 0, text);
 	}
 	if (v->index == 0) {
 		m->times.first_run_ns = clock_now_ns(&clock_monotonic);

@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -229,6 +230,10 @@ int virtiofsd_start(struct virtiofsd *d, const char *path, bool read_only, int *
 		d->pid = 0;
 		return err_errno(e, r, "cannot start virtiofsd");
 	}
+	d->pid_fd = (int)syscall(SYS_pidfd_open, d->pid, 0);
+	if (d->pid_fd < 0) {
+		return err_errno(e, -errno, "cannot start virtiofsd");
+	}
 	*ret_fd = TAKE_FD(connected);
 	return 0;
 }
@@ -290,10 +295,15 @@ void virtiofsd_stop(struct virtiofsd *d)
 			nanosleep(&a_little, NULL);
 		}
 		if (r == 0) {
-			kill(d->pid, SIGKILL);
+			/* Not kill(2): our filters do not let us reach other processes. */
+			syscall(SYS_pidfd_send_signal, d->pid_fd, SIGKILL, NULL, 0);
 			waitpid(d->pid, NULL, 0);
 		}
 		d->pid = 0;
+	}
+	if (d->pid_fd >= 0) {
+		close(d->pid_fd);
+		d->pid_fd = -1;
 	}
 	if (d->errors_fd >= 0) {
 		close(d->errors_fd);

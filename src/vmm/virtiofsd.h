@@ -27,12 +27,13 @@
 
 struct virtiofsd {
 	pid_t pid;     /* 0: none */
+	int pid_fd;    /* owned */
 	int errors_fd; /* what it says; owned */
 };
 
-#define VIRTIOFSD_INIT          \
-	{                       \
-		.errors_fd = -1 \
+#define VIRTIOFSD_INIT                        \
+	{                                     \
+		.pid_fd = -1, .errors_fd = -1 \
 	}
 
 int virtiofsd_start(struct virtiofsd *d, const char *path, bool read_only, int *ret_fd,

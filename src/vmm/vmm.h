@@ -23,6 +23,7 @@
 #include "base/evloop.h"
 #include "kvm/ops.h"
 #include "vmm/cpu.h"
+#include "vmm/sandbox.h"
 
 #define MACHINE_VCPUS_MAX       254 /* APIC ids of 8 bits, one of them the I/O APIC's */
 #define MACHINE_DISKS_MAX       8
@@ -116,6 +117,7 @@ struct machine_config {
 	bool exit_stats;         /* and keep it by place and phase: machine_exit_stats_each() */
 	bool trace; /* write what happens into trace_fd, until machine_trace_finish() */
 	int trace_fd;
+	struct sandbox_config seccomp; /* mode, status, before_end, features of the owner's own */
 
 	const char *gdb; /* port or path for a debugger, or NULL */
 	bool gdb_nowait; /* the guest runs at once */

@@ -103,6 +103,7 @@ struct machine {
 	struct tracing tracing;
 	_Atomic uint32_t phase; /* enum machine_phase; vCPU threads write it at marks */
 	uint64_t user_mark_ns;  /* when the phase of the boot ended, or 0 */
+	struct sandbox_config sandbox;
 
 	struct bus pio, mmio;
 	struct i8042 i8042;

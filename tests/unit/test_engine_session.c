@@ -198,7 +198,7 @@ static int setup(void **state)
 	memset(&outcome, 0, sizeof(outcome));
 	record_boot_init(&record);
 	cfg = (struct session_config){.backend = &fake.base,
-				      .symbols_path = "/dev/null",
+				      .symbols_fd = -1,
 				      .job = true,
 				      .console_fd = -1,
 				      .console_name = "console",

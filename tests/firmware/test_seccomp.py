@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ringside run and the filters of its threads, in the real program on this KVM.
+
+What each rule lets pass is in tests/unit/test_vmm_sandbox.c. Here a preloaded library makes threads do what
+they must not, and the ways that a run can end go by under the filters as they are by default.
+"""
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import termios
+import time
+
+import pytest
+
+from test_machine import BUILD, EOT, PATIENCE_S, kvm_trouble
+
+STRAY = BUILD / "tests" / "libstray_call.so"
+PTRACE, EXECVE, SOCKET, OPENAT = 101, 59, 41, 257
+NAMES = {PTRACE: "ptrace", EXECVE: "execve", SOCKET: "socket", OPENAT: "openat"}
+THREADS = {"loop": "the loop's thread", "vcpu": "a vCPU's thread"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kvm():
+    trouble = kvm_trouble()
+    if trouble:
+        pytest.skip(trouble)
+
+
+def words(payload, *options):
+    return [str(BUILD / "ringside"), "run", "--backend", "kvm", "--force", "--memory", "16M",
+            "--kernel", str(BUILD / "firmware" / f"{payload}.elf"), *map(str, options)]
+
+
+def run(payload, *options, stray=None, stdin=b""):
+    env = dict(os.environ, LD_PRELOAD=str(STRAY), STRAY_CALL=stray) if stray else None
+    return subprocess.run(words(payload, *options), input=stdin, capture_output=True, check=False,
+                          env=env, timeout=PATIENCE_S)
+
+
+def line_of(thread, nr):
+    return (f"ringside: error: seccomp: {THREADS[thread]} made the system call {NAMES[nr]} ({nr}), "
+            "which is not in its list; arguments 0x1 0x2 0x3 0x4 0x5 0x6\n")
+
+
+@pytest.mark.parametrize("nr", NAMES)
+@pytest.mark.parametrize("thread", THREADS)
+def test_a_call_outside_the_list_ends_the_run_with_248_and_a_line(tmp_path, thread, nr):
+    status = tmp_path / "status"
+    end = run("echo", "--status-file", status, stray=f"{thread}:{nr}", stdin=b"x" * 64)
+    assert end.returncode == 248
+    assert end.stderr.decode() == line_of(thread, nr)
+    assert status.read_text() == "internal\n"
+
+
+@pytest.mark.parametrize("thread", THREADS)
+def test_trap_says_so_and_dies_of_the_signal(thread):
+    end = run("echo", "--seccomp", "trap", stray=f"{thread}:{PTRACE}", stdin=b"x" * 64)
+    assert end.returncode == -signal.SIGSYS
+    assert end.stderr.decode() == line_of(thread, PTRACE)
+
+
+@pytest.mark.parametrize("mode", ["log", "off"])
+@pytest.mark.parametrize("thread", THREADS)
+def test_log_and_off_let_the_run_go_on(thread, mode):
+    end = run("echo", "--seccomp", mode, stray=f"{thread}:{PTRACE}", stdin=b"x" * 64 + EOT)
+    assert (end.returncode, end.stdout, end.stderr) == (0, b"ready\n" + b"x" * 64, b"")
+
+
+@pytest.mark.parametrize("mode", ["kill", "trap", "log", "off"])
+def test_the_record_says_which_mode_it_was(tmp_path, mode):
+    file = tmp_path / "record"
+    assert run("exit", "--json", file, "--seccomp", mode).returncode == 0
+    assert json.loads(file.read_text())["provenance"]["seccomp"] == mode
+
+
+def filters_of(pid):
+    """For each thread: is it filtered, and may it gain rights."""
+    rows = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        text = (task / "status").read_text()
+        comm = (task / "comm").read_text().strip()
+        if comm.startswith("kvm-"):
+            continue  # the kernel's own, which it counts among ours
+        rows[comm] = (
+            int(re.search(r"^Seccomp:\t(\d)", text, re.M)[1]),
+            int(re.search(r"^NoNewPrivs:\t(\d)", text, re.M)[1]))
+    return rows
+
+
+@contextlib.contextmanager
+def started(*options):
+    """A payload that echoes, and has said that it listens."""
+    with subprocess.Popen(words("echo", *options), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as p:
+        try:
+            assert p.stdout.readline() == b"ready\n"
+            yield p
+        finally:
+            p.kill()
+
+
+def test_every_thread_is_filtered_while_the_guest_runs():
+    with started("--cpus", "2") as p:
+        assert filters_of(p.pid) == {"ringside": (2, 1), "vcpu0": (2, 1), "vcpu1": (2, 1)}
+        p.communicate(EOT, timeout=PATIENCE_S)
+    assert p.returncode == 0
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_ends_a_filtered_run_as_any_other(tmp_path, sig):
+    file = tmp_path / "record"
+    with started("--json", file) as p:
+        p.send_signal(sig)
+        _, err = p.communicate(timeout=PATIENCE_S)
+    assert (p.returncode, err) == (-sig, b"")
+    assert json.loads(file.read_text())["outcome"]["kind"] == "signal"
+
+
+def state_of(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def test_a_filtered_run_is_stopped_and_goes_on():
+    with started("--cpus", "2") as p:
+        p.send_signal(signal.SIGTSTP)
+        end = time.monotonic() + 10
+        while state_of(p.pid) != "T":
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        p.send_signal(signal.SIGCONT)
+        out, err = p.communicate(b"again" + EOT, timeout=PATIENCE_S)
+    assert (p.returncode, out, err) == (0, b"again", b"")
+
+
+def test_a_reader_that_goes_away_ends_a_filtered_run():
+    with started() as p:
+        p.stdout.close()
+        p.stdin.write(b"x")
+        p.stdin.flush()
+        assert p.wait(timeout=PATIENCE_S) == 249
+        assert b"stdout cannot be written: Broken pipe" in p.stderr.read()
+
+
+def on_terminal(argv, keys, env=None):
+    """Types keys until the program ends: its status, what it showed, is the terminal as before."""
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+        for n in range(3):
+            os.dup2(slave, n)
+        os.execvpe(argv[0], argv, env or os.environ)
+    os.set_blocking(master, False)
+    seen, raw, done = b"", False, 0
+    end = time.monotonic() + PATIENCE_S
+    while not done:
+        assert time.monotonic() < end
+        with contextlib.suppress(BlockingIOError):
+            seen += os.read(master, 4096)
+        raw = raw or termios.tcgetattr(slave) != before
+        if raw and b"ready" in seen:
+            os.write(master, keys)
+        time.sleep(0.01)
+        done, status = os.waitpid(pid, os.WNOHANG)
+    with contextlib.suppress(BlockingIOError):
+        seen += os.read(master, 65536)
+    same = termios.tcgetattr(slave) == before
+    os.close(master)
+    os.close(slave)
+    assert raw
+    return os.waitstatus_to_exitcode(status), seen, same
+
+
+@pytest.mark.parametrize("thread", THREADS)
+def test_the_terminal_is_given_back_by_a_thread_that_is_killed(thread):
+    env = dict(os.environ, LD_PRELOAD=str(STRAY), STRAY_CALL=f"{thread}:{PTRACE}",
+               STRAY_AFTER="200" if thread == "vcpu" else "20")
+    status, seen, same = on_terminal(words("echo"), b"x", env)
+    assert status == 248
+    assert b"made the system call ptrace (101)" in seen
+    assert same
+
+
+def test_the_terminal_is_given_back_by_a_filtered_run():
+    status, _, same = on_terminal(words("echo"), b"\x01x")
+    assert status == -signal.SIGINT
+    assert same
+
+
+def test_seccomp_is_for_our_own_vmm():
+    end = subprocess.run([BUILD / "ringside", "run", "--backend", "qemu", "--seccomp", "kill"],
+                         capture_output=True, check=False, timeout=PATIENCE_S)
+    assert end.returncode == 249
+    assert end.stderr == b"ringside: error: --seccomp needs --backend kvm\n"
