@@ -37,6 +37,7 @@ bool run_lacks_due(const struct run_options *o, const struct outcome *outcome,
 /* Was what an area of options is for asked for? What every boot needs always is. */
 static bool is_asked(const struct run_options *o, const char *area)
 {
+	const bool shares = o->shares.count > 0 || o->root;
 	const struct {
 		const char *area;
 		bool asked;
@@ -44,10 +45,13 @@ static bool is_asked(const struct run_options *o, const char *area)
 		{"boot", true},
 		{"console", true},
 		{"init", run_options_has_job(o) || o->initrds.count > 0},
-		{"virtio", o->disks.count > 0 || o->rng},
+		{"virtio", o->disks.count > 0 || o->rng || shares || o->vsock},
 		{"disk", o->disks.count > 0},
 		{"entropy", o->rng},
 		{"cpus", o->cpus > 1},
+		{"share", shares},
+		{"root", o->root != NULL},
+		{"vsock", o->vsock != NULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -62,7 +66,7 @@ static bool is_asked(const struct run_options *o, const char *area)
  */
 static bool may_be_why(const struct inspect_option *option)
 {
-	static const char *const asked_for[] = {"entropy", "cpus"};
+	static const char *const asked_for[] = {"entropy", "cpus", "share", "root", "vsock"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(asked_for); i++) {
 		if (strcmp(asked_for[i], option->area) == 0) {

@@ -19,6 +19,9 @@ DEVICES = "head -c 5 /dev/vda; cat /sys/class/misc/hw_random/rng_current; " \
           "cat /sys/class/virtio-ports/*/name; exit 7"
 
 
+COUNT = "nproc; ls /sys/bus/virtio/devices | wc -l; dmesg | grep -c \"request region\"; head -c 5 /dev/vda"
+
+
 @pytest.fixture(scope="session")
 def kernel():
     return debian.cloud_kernel()
@@ -29,6 +32,11 @@ def ends(kernel, tmp_path_factory):
     path = kernel[0]
     return run_cases(tmp_path_factory.mktemp("kernels"), {
         "off": f"{RUN} --kernel {path} --json $d/json -- sh -c \"{LOOK}; sleep 1; poweroff -f\"",
+        "tables": f"printf hello >/tmp/disk; truncate -s 8M /tmp/disk; {RUN} --kernel full --cpus 4 --rng "
+                  f"--disk /tmp/disk --json $d/json -- sh -c '{COUNT}'",
+        "words": f"{RUN} --kernel full --cpus 2 --rng --disk /tmp/disk --append acpi=off --json $d/json -- "
+                 f"sh -c '{COUNT}'",
+        "reset": f"{RUN} --kernel full --append reboot=a -- reboot -f",
         "pvh": f"{RUN} --entry pvh --json $d/json -- sh -c 'uname -r; exit 7'",
         "payload": "ringside run --backend kvm --kernel build/firmware/acpi.elf --rng --append 'cpus=1 acpi=1' "
                    "--json $d/json",
@@ -42,6 +50,24 @@ def test_debians_kernel_runs_a_command_with_our_initramfs_alone_and_switches_off
     r = json.loads(end.file("json"))
     assert r["provenance"]["start"] == {"entry": "linux64", "acpi": True}
     assert "virtio_mmio.device" not in r["provenance"]["append"]
+
+
+@case("tables")
+def test_a_kernel_that_reads_both_finds_each_device_once_by_the_tables(end):
+    assert (end.status, end.lines) == (0, ["4", "3", "0", "hello"])
+    assert json.loads(end.file("json"))["provenance"]["start"]["acpi"] is True
+
+
+@case("words")
+def test_told_to_leave_acpi_it_finds_each_device_once_by_the_words(end):
+    assert (end.status, end.lines) == (0, ["2", "3", "0", "hello"])
+    assert json.loads(end.file("json"))["provenance"]["start"]["acpi"] is False
+
+
+@case("reset")
+def test_it_resets_by_the_register_of_the_fadt(end):
+    assert end.status == 245
+    assert end.err.startswith("ringside: error: the guest reset itself while the command ran")
 
 
 @case("pvh")

@@ -178,6 +178,13 @@ static void what_was_not_asked_for_is_not_missed(void **state)
 	assert_string_equal(told(BOOTS INIT), has_all);
 	options.cpus = 2;
 	assert_non_null(strstr(told(BOOTS INIT), "CONFIG_SMP is not set (cpus)"));
+	assert_null(strstr(told(BOOTS INIT), "VSOCK"));
+	options.vsock = "path";
+	assert_non_null(strstr(told(BOOTS INIT), "CONFIG_VIRTIO_VSOCKETS is not set (vsock)"));
+	assert_null(strstr(told(BOOTS INIT), "OVERLAY_FS"));
+	options.root = "/";
+	assert_non_null(strstr(told(BOOTS INIT), "CONFIG_OVERLAY_FS is not set (root)"));
+	assert_non_null(strstr(told(BOOTS INIT), "CONFIG_VIRTIO_FS is not set (share)"));
 }
 
 static void without_a_configuration_nothing_can_be_known_and_that_is_said(void **state)
