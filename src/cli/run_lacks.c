@@ -45,10 +45,11 @@ static bool is_asked(const struct run_options *o, const char *area)
 		{"boot", true},
 		{"console", true},
 		{"init", run_options_has_job(o) || o->initrds.count > 0},
-		{"virtio", o->disks.count > 0 || o->rng || shares || o->vsock},
+		{"virtio", o->disks.count > 0 || o->rng || o->nets.count > 0 || shares || o->vsock},
 		{"disk", o->disks.count > 0},
 		{"entropy", o->rng},
 		{"cpus", o->cpus > 1},
+		{"net", o->nets.count > 0},
 		{"share", shares},
 		{"root", o->root != NULL},
 		{"vsock", o->vsock != NULL},
@@ -66,7 +67,7 @@ static bool is_asked(const struct run_options *o, const char *area)
  */
 static bool may_be_why(const struct inspect_option *option)
 {
-	static const char *const asked_for[] = {"entropy", "cpus", "share", "root", "vsock"};
+	static const char *const asked_for[] = {"entropy", "cpus", "net", "share", "root", "vsock"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(asked_for); i++) {
 		if (strcmp(asked_for[i], option->area) == 0) {
