@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * virtio.elf: a driver that breaks the rules of virtio 1.2, on every entropy, block and network
- * device that the machine has. A network device is to be sent frames of NET_BYTES all the time. A
- * broken request must come back alone and unanswered; a broken ring must set DEVICE_NEEDS_RESET;
- * and afterwards the device must serve a good request.
+ * virtio.elf: a driver that breaks the rules of virtio 1.2, on every entropy, block, network,
+ * socket and console device that the machine has. A network device is to be sent frames of
+ * NET_BYTES all the time. A broken request must come back alone and unanswered; a broken ring must
+ * set DEVICE_NEEDS_RESET; and afterwards the device must serve a good request.
  */
 #include <linux/virtio_config.h>
+#include <linux/virtio_console.h>
 #include <linux/virtio_ids.h>
 #include <linux/virtio_mmio.h>
 #include <linux/virtio_ring.h>
+#include <linux/virtio_vsock.h>
 
 #include "fw.h"
 
@@ -20,6 +22,9 @@
 #define NO_RAM     UINT64_C(0xf0000000)
 #define NET_BYTES  64 /* of a frame */
 #define NET_HEADER 12
+#define PACKET     44 /* bytes of a socket packet without data */
+#define GUEST_CID  3
+#define HOST_CID   2
 #define SPINS      2000000 /* an answer comes long before, or never */
 #define FEW_SPINS  20000
 #define RUNNING    15 /* the status of a device at work */
@@ -127,7 +132,28 @@ static const struct vring_used_elem *last_used(void)
 	return &ram.used.ring[(uint16_t)(ram.used.idx - 1) % SIZE];
 }
 
-/* A request as it should be: random bytes, the first sector, or a frame. */
+/* One buffer to the device, which answers nothing. */
+static bool send_buffer(uint32_t bytes)
+{
+	ram.desc[0] = (struct vring_desc){A, bytes, 0, 0};
+	offer(0);
+	return wait_used(SPINS) && last_used()->len == 0;
+}
+
+static struct virtio_vsock_hdr *packet(void)
+{
+	struct virtio_vsock_hdr *h = (struct virtio_vsock_hdr *)ram.buffer;
+
+	memset(h, 0, PACKET);
+	h->src_cid = GUEST_CID;
+	h->dst_cid = HOST_CID;
+	h->src_port = h->dst_port = 1;
+	h->type = VIRTIO_VSOCK_TYPE_STREAM;
+	h->op = VIRTIO_VSOCK_OP_RST; /* of a connection that there is not: needs no answer */
+	return h;
+}
+
+/* A request as it should be: random bytes, the first sector, a frame, a packet, a message, text. */
 static bool good_request(void)
 {
 	if (id == VIRTIO_ID_RNG) {
@@ -142,9 +168,15 @@ static bool good_request(void)
 	}
 	if (id == VIRTIO_ID_NET) {
 		memset(ram.buffer, 0, NET_HEADER);
-		ram.desc[0] = (struct vring_desc){A, NET_HEADER + NET_BYTES, 0, 0};
-		offer(0);
-		return wait_used(SPINS) && last_used()->len == 0;
+		return send_buffer(NET_HEADER + NET_BYTES);
+	}
+	if (id == VIRTIO_ID_VSOCK) {
+		packet();
+		return send_buffer(PACKET);
+	}
+	if (id == VIRTIO_ID_CONSOLE) {
+		memset(ram.buffer, 0, sizeof(struct virtio_console_control));
+		return send_buffer(sizeof(struct virtio_console_control));
 	}
 	ram.status = 0xff;
 	ram.desc[0] = (struct vring_desc){(uintptr_t)&ram.header, 16, NEXT, 1};
@@ -288,6 +320,53 @@ static void check_frames(void)
 	}
 }
 
+/* Packets whose chain is good and whose header is not. */
+static void check_packets(void)
+{
+	const struct {
+		const char *what;
+		uint32_t bytes; /* of the chain; 0: a whole header and 64 bytes of data */
+		uint64_t src_cid, dst_cid;
+		uint32_t len;
+		uint16_t type, op;
+		uint32_t flags;
+	} packets[] = {
+		{"half a header", 20, 3, 2, 0, 1, 1, 0},
+		{"a header without its last byte", PACKET - 1, 3, 2, 0, 1, 1, 0},
+		{"another guest's address", 0, 4, 2, 0, 1, 1, 0},
+		{"an address of 64 bits", 0, UINT64_MAX, UINT64_MAX, 0, 1, 1, 0},
+		{"data for another guest", 0, 3, 5, 64, 1, 5, 0},
+		{"more data than there is", 0, 3, 2, 65, 1, 5, 0},
+		{"the longest data", 0, 3, 2, UINT32_MAX, 1, 5, 0},
+		{"data that wraps with its header", 0, 3, 2, UINT32_MAX - 40, 1, 5, 0},
+		{"data of no connection", 0, 3, 2, 64, 1, 5, 0},
+		{"a connection to a port where nobody is", 0, 3, 2, 0, 1, 1, 0},
+		{"an answer to no question", 0, 3, 2, 0, 1, 2, 0},
+		{"an end of no connection", 0, 3, 2, 0, 1, 4, UINT32_MAX},
+		{"a question for credit of no connection", 0, 3, 2, 0, 1, 7, 0},
+		{"no operation", 0, 3, 2, 0, 1, 0, 0},
+		{"an operation that there is not", 0, 3, 2, 0, 1, UINT16_MAX, 0},
+		{"a type that there is not", 0, 3, 2, 0, UINT16_MAX, 1, 0},
+		{"packets with borders", 0, 3, 2, 0, VIRTIO_VSOCK_TYPE_SEQPACKET, 1, 0},
+	};
+
+	for (unsigned int i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
+		bool up = start(false);
+		struct virtio_vsock_hdr *h = packet();
+
+		h->src_cid = packets[i].src_cid;
+		h->dst_cid = packets[i].dst_cid;
+		h->len = packets[i].len;
+		h->type = packets[i].type;
+		h->op = packets[i].op;
+		h->flags = packets[i].flags;
+		report(up && send_buffer(packets[i].bytes ? packets[i].bytes : PACKET + 64) &&
+			       get(VIRTIO_MMIO_STATUS) == RUNNING,
+		       "%s comes back", packets[i].what);
+		report(good_request(), "after %s the next is taken", packets[i].what);
+	}
+}
+
 static void check_queue(const char *name)
 {
 	report_group(name);
@@ -317,6 +396,17 @@ static void check_device(void)
 		check_queue("net-tx");
 		check_frames();
 		break;
+	case VIRTIO_ID_VSOCK:
+		queue = 1;
+		check_queue("vsock-tx");
+		check_packets();
+		break;
+	case VIRTIO_ID_CONSOLE:
+		queue = 1;
+		check_queue("console-tx");
+		queue = 3;
+		check_queue("console-control");
+		break;
 	default:
 		check_queue("blk");
 		break;
@@ -334,13 +424,14 @@ uint64_t payload_main(void)
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		base = SLOTS_GPA + i * SLOT_BYTES;
 		id = get(VIRTIO_MMIO_MAGIC_VALUE) == MAGIC ? get(VIRTIO_MMIO_DEVICE_ID) : 0;
-		if (id == VIRTIO_ID_RNG || id == VIRTIO_ID_BLOCK || id == VIRTIO_ID_NET) {
+		if (id == VIRTIO_ID_RNG || id == VIRTIO_ID_BLOCK || id == VIRTIO_ID_NET ||
+		    id == VIRTIO_ID_VSOCK || id == VIRTIO_ID_CONSOLE) {
 			check_device();
 			found++;
 		}
 	}
 	if (found == 0) {
-		report_skip("this machine has no entropy, block or network device");
+		report_skip("this machine has no device that is known here");
 	}
 	return report_summary();
 }

@@ -12,6 +12,7 @@ from test_machine import BUILD, PATIENCE_S, kvm, run  # noqa: F401 (kvm skips wh
 
 CHECKS_PER_DEVICE = 2 + 2 * 21 * 2 + 4 * 3 + 4
 CHECKS_OF_NET = 2 * CHECKS_PER_DEVICE + 2 * 10 # both queues, and headers of frames
+CHECKS_OF_VSOCK = CHECKS_PER_DEVICE + 2 * 17 # one queue, and headers of packets
 FRAME = struct.pack(">I", 64) + bytes(64)
 
 
@@ -40,6 +41,19 @@ def test_nor_does_a_disk_that_may_be_written_change(image):
     assert end.returncode == 0, end.stdout.decode(errors="replace")
     assert summary(end) == f"SUMMARY: {CHECKS_PER_DEVICE} passed, 0 failed, 0 skipped"
     assert image.read_bytes() == before
+
+
+def test_nor_a_socket_device(tmp_path):
+    end = run("virtio", "--vsock", tmp_path / "vsock")
+    assert end.returncode == 0, end.stdout.decode(errors="replace")
+    assert summary(end) == f"SUMMARY: {CHECKS_OF_VSOCK} passed, 0 failed, 0 skipped"
+    assert not list(tmp_path.iterdir())
+
+
+def test_nor_a_console_by_its_output_or_its_messages():
+    end = run("virtio", "--append", "console=hvc0")
+    assert end.returncode == 0, end.stdout.decode(errors="replace")
+    assert summary(end) == f"SUMMARY: {2 * CHECKS_PER_DEVICE} passed, 0 failed, 0 skipped"
 
 
 def feed(sock):
