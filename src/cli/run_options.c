@@ -149,6 +149,9 @@ static int check(struct run_options *o, struct err *e)
 	if (o->root && !run_options_has_job(o)) {
 		return err_set(e, -EINVAL, "--root needs a command behind '--', or --job");
 	}
+	if (o->init && !o->root) {
+		return err_set(e, -EINVAL, "--init is only for --root");
+	}
 	if (o->lab && (o->root || o->shares.count)) {
 		return err_set(e, -EINVAL, "--lab has a root and shares of its own: see --rw");
 	}
@@ -227,6 +230,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_STRING, "root", 0, &o->root, .arg = "DIR|IMAGE[,rw]",
 		 .help = "the command's root: a directory or a raw disk image; what it writes stays "
 			 "in the guest's memory without rw"},
+		{OPT_FLAG, "init", 0, &o->init,
+		 .help = "with --root: its own init is the first process, and the command runs once "
+			 "that is up"},
 		{OPT_STRING, "vsock", 0, &o->vsock, .arg = "PATH[,cid=N]",
 		 .help = "sockets between guest and host: programs of the host connect to the Unix "
 			 "socket PATH and write 'CONNECT port', the guest's to port n reach "

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "samples/record.h"
+
 /* Takes ",rw" off the end of a value of len bytes; a name's own commas stay. */
 static bool take_rw(const char *value, size_t *len)
 {
@@ -198,6 +200,38 @@ int run_root_parse(const char *value, bool init, struct run_shares *shares, stru
 	snprintf(shares->root_id, sizeof(shares->root_id), "share%zu", shares->count - 1);
 	shares->root.share = shares->root_id;
 	return keep_cwd(shares, e);
+}
+
+/**
+ * run_shares_to_json() - what the guest was given of the host's files, for the record
+ * @s: parsed
+ * @disks: those that run_root_parse() was given
+ *
+ * Return: an object, the caller's; NULL when there is nothing, or no memory.
+ */
+json_t *run_shares_to_json(const struct run_shares *s, const struct run_disks *disks)
+{
+	json_t *shares, *root = json_null();
+
+	if (s->count == 0 && !s->root.disk) {
+		return NULL;
+	}
+	shares = json_array();
+	for (size_t i = 0; i < s->at_count; i++) {
+		json_array_append_new(shares, json_pack("{s:o, s:o, s:b}", "dir",
+							record_text_to_json(s->share[i].path), "at",
+							record_text_to_json(s->at[i].at), "ro",
+							(int)s->at[i].read_only));
+	}
+	/* The root was added last, to whichever it belongs. */
+	if (s->root.share || s->root.disk) {
+		root = json_pack("{s:o, s:b, s:b}", "from",
+				 record_text_to_json(s->root.share
+							     ? s->share[s->count - 1].path
+							     : disks->disk[disks->count - 1].path),
+				 "ro", (int)s->root.read_only, "init", (int)s->root.init);
+	}
+	return json_pack("{s:o, s:o}", "shares", shares, "root", root);
 }
 
 /**

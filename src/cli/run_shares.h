@@ -3,6 +3,8 @@
 #ifndef CLI_RUN_SHARES_H
 #define CLI_RUN_SHARES_H
 
+#include <jansson.h>
+
 #include "cli/options.h"
 #include "cli/run_devices.h"
 #include "engine/backend.h"
@@ -25,6 +27,7 @@ int run_shares_parse(const struct opt_list *values, struct run_shares *ret,
 		     struct err *e) __must_check;
 int run_root_parse(const char *value, bool init, struct run_shares *shares, struct run_disks *disks,
 		   struct err *e) __must_check;
+json_t *run_shares_to_json(const struct run_shares *s, const struct run_disks *disks);
 void run_shares_fini(struct run_shares *s);
 
 #endif

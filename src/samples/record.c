@@ -55,6 +55,7 @@ void record_boot_fini(struct record_boot *r)
 	free(r->outcome_text);
 	json_decref(r->vcpus);
 	json_decref(r->memory);
+	json_decref(r->files);
 	json_decref(r->kvm);
 	json_decref(r->qemu);
 	json_decref(r->kvm_stats);
@@ -189,6 +190,7 @@ static json_t *provenance_to_json(const struct record_boot *r)
 		"ticks_per_unit", (json_int_t)ticks, "seccomp", r->seccomp);
 
 	json_object_set_new(p, "memory", json_or_null(r->memory));
+	json_object_set_new(p, "files", json_or_null(r->files));
 	json_object_set_new(p, "start",
 			    json_pack("{s:s?, s:b}", "entry", r->entry, "acpi", (int)r->acpi));
 	return p;

@@ -118,6 +118,23 @@ static void more_shares_than_there_is_room_for_are_refused(void **state)
 	assert_refused(&values, -E2BIG, "--share a: more than 8 directories, the root among them");
 }
 
+/* The record has it so; P stands for the place. */
+static void assert_recorded(const struct run_shares *s, const struct run_disks *disks,
+			    const char *expected)
+{
+	json_t *o = run_shares_to_json(s, disks);
+	_cleanup_free_ char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+	char *at;
+
+	assert_non_null(text);
+	while ((at = strstr(text, place))) {
+		*at = 'P';
+		memmove(at + 1, at + strlen(place), strlen(at + strlen(place)) + 1);
+	}
+	assert_string_equal(text, expected);
+	json_decref(o);
+}
+
 static void a_directory_as_root_is_a_share_and_an_image_a_disk(void **state)
 {
 	const struct opt_list values = {.count = 1, .items = {"b:c"}};
@@ -135,6 +152,9 @@ static void a_directory_as_root_is_a_share_and_an_image_a_disk(void **state)
 	assert_true(s.root.init);
 	assert_false(s.share[1].read_only);
 	assert_int_equal(s.at_count, 1);
+	assert_recorded(&s, &disks,
+			"{\"root\":{\"from\":\"P/a\",\"init\":true,\"ro\":false},"
+			"\"shares\":[{\"at\":\"/mnt/b:c\",\"dir\":\"P/b:c\",\"ro\":true}]}");
 	run_shares_fini(&s);
 
 	assert_int_equal(run_shares_parse(&values, &s, &e), 0);
@@ -144,6 +164,9 @@ static void a_directory_as_root_is_a_share_and_an_image_a_disk(void **state)
 	assert_int_equal(disks.count, 3);
 	assert_string_equal(disks.disk[2].path, "f");
 	assert_true(disks.disk[2].read_only);
+	assert_recorded(&s, &disks,
+			"{\"root\":{\"from\":\"f\",\"init\":false,\"ro\":true},"
+			"\"shares\":[{\"at\":\"/mnt/b:c\",\"dir\":\"P/b:c\",\"ro\":true}]}");
 	run_shares_fini(&s);
 	run_disks_fini(&disks);
 }

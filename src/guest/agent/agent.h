@@ -94,6 +94,9 @@ int bench_run(struct link *l, const struct job *job, struct task_end *ret,
 int root_enter(const struct job *job, const char **ret_root, struct err *e) __must_check;
 void root_leave(const struct job *job);
 
+/* init.c */
+int init_start(char *name, const char *root, const char **ret_root, struct err *e) __must_check;
+
 /* lab.c */
 int lab_enter(const struct job *job, const char **ret_root, struct err *e) __must_check;
 

@@ -16,6 +16,8 @@
 
 #define STATUS_AGENT_FAILED 255
 
+static char *own_name; /* argv[0] */
+
 /*
  * Kernels of distributions have no /dev/port, but let root use ports itself. One without either:
  * the host notices that no mark came.
@@ -44,6 +46,9 @@ static int run_job(struct link *l, const struct job *job, struct task_end *ret, 
 	*ret = (struct task_end){0};
 	if (!job->lab.cwd) {
 		r = root_enter(job, &t.root, e);
+	}
+	if (r == 0 && job->root.init) {
+		r = init_start(own_name, t.root, &t.root, e);
 	}
 	if (r == 0 && job->bench.names) {
 		r = bench_run(l, job, ret, e);
@@ -94,7 +99,7 @@ static void end(struct link *l, int port_fd, const struct task_end *how, const s
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static struct link l = {.fd = -1};
 	struct task_end how = {0};
@@ -105,6 +110,7 @@ int main(void)
 		fprintf(stderr, "ringside-agent: only runs as the first process of a guest\n");
 		return 2;
 	}
+	own_name = argv[0];
 	port_fd = open("/dev/port", O_WRONLY | O_CLOEXEC);
 	port_write(port_fd, MARK_PORT, MARK_USER_START);
 	json_object_seed(1); /* else jansson reads /dev/urandom, and no two boots are alike */

@@ -122,10 +122,19 @@ static int find_disk(const char *serial, char *ret, size_t size, struct err *e)
 		       serial);
 }
 
-/* By every file system that the kernel has for disks. */
-static int mount_disk(const char *device, const char *dir, bool read_only, struct err *e)
+static bool try_disk(const char *device, const char *dir, const char *type, bool read_only)
 {
 	const unsigned long flags = MS_NOATIME | (read_only ? MS_RDONLY : 0);
+
+	/* A journal cannot be replayed where nothing may be written: as it is, then. */
+	return mount(device, dir, type, flags, NULL) == 0 ||
+	       (read_only && errno == EROFS && mount(device, dir, type, flags, "noload") == 0);
+}
+
+/* By every file system that the kernel has for disks; first by the one that it mostly is, which
+ * others take for their own and complain of on the console. */
+static int mount_disk(const char *device, const char *dir, bool read_only, struct err *e)
+{
 	_cleanup_free_ char *text = NULL;
 	char *line, *rest;
 	size_t len;
@@ -134,17 +143,15 @@ static int mount_disk(const char *device, const char *dir, bool read_only, struc
 	if (r < 0) {
 		return r;
 	}
+	if (try_disk(device, dir, "ext4", read_only)) {
+		return 0;
+	}
 	rest = text;
 	while ((line = strsep(&rest, "\n"))) {
 		if (line[0] != '\t' || line[1] == '\0') {
 			continue; /* "nodev" stands before the tab */
 		}
-		if (mount(device, dir, line + 1, flags, NULL) == 0) {
-			return 0;
-		}
-		/* A journal cannot be replayed where nothing may be written: as it is, then. */
-		if (read_only && errno == EROFS &&
-		    mount(device, dir, line + 1, flags, "noload") == 0) {
+		if (try_disk(device, dir, line + 1, read_only)) {
 			return 0;
 		}
 	}
@@ -264,7 +271,8 @@ int root_enter(const struct job *job, const char **ret_root, struct err *e)
  * root_leave() - make sure that what was written is on the host's disk or directory, and clean
  * @job: the job, after its command ended
  *
- * What still runs in the root is killed: it could hold it open.
+ * What still runs in the root is killed: it could hold it open. Not so where an init reigns: what
+ * was written is synced later, and the journal has the rest.
  *
  * Context: the agent, as the first process, once.
  */
@@ -274,7 +282,7 @@ void root_leave(const struct job *job)
 					  ROOT "/dev/shm", ROOT "/dev/pts", ROOT "/dev"};
 	char at[PATH_MAX];
 
-	if ((!job->root.share && !job->root.disk) || job->root.read_only) {
+	if ((!job->root.share && !job->root.disk) || job->root.read_only || job->root.init) {
 		return;
 	}
 	kill(-1, SIGKILL);
