@@ -59,7 +59,9 @@ static void take_line(struct results *r)
 	}
 	if (strcmp(type, "agent") == 0) {
 		take_agent(r, j);
-	} else if (strcmp(type, "exit") == 0) {
+	} else if (strcmp(type, "exit") == 0 &&
+		   json_is_integer(json_object_get(j, "status"))) {
+		/* Without a status it is the agent that failed: then there is none. */
 		r->exit_seen = true;
 		r->exit_status = (int)json_integer_value(json_object_get(j, "status"));
 		r->exit_signal = (int)json_integer_value(json_object_get(j, "signal"));

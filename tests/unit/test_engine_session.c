@@ -298,6 +298,19 @@ static void a_results_line_may_be_split_over_frames(void **state)
 	assert_int_equal(json_array_size(record.guest), 1);
 }
 
+static void an_agent_that_failed_leaves_no_status(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, FRAME, CHANNEL_STREAM_RESULTS, AGENT},
+		{1 * MS, FRAME, CHANNEL_STREAM_RESULTS,
+		 "{\"type\":\"exit\",\"status\":null,\"signal\":0,\"error\":\"no root\"}\n"},
+		{1 * MS, STOP, .reason = STOP_EXIT_PORT},
+	};
+
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_NO_STATUS);
+}
+
 static void clocks_stand_still_while_the_guest_does(void **state)
 {
 	static const struct step steps[] = {
@@ -497,6 +510,7 @@ int main(void)
 		TEST(a_commands_output_and_status_are_passed_on),
 		TEST(streams_that_come_apart_need_no_frames),
 		TEST(a_results_line_may_be_split_over_frames),
+		TEST(an_agent_that_failed_leaves_no_status),
 		TEST(clocks_stand_still_while_the_guest_does),
 		TEST(a_panic_is_told_within_100_ms_of_its_last_line),
 		TEST(the_line_that_ends_a_panic_is_not_waited_behind),
