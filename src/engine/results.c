@@ -59,8 +59,7 @@ static void take_line(struct results *r)
 	}
 	if (strcmp(type, "agent") == 0) {
 		take_agent(r, j);
-	} else if (strcmp(type, "exit") == 0 &&
-		   json_is_integer(json_object_get(j, "status"))) {
+	} else if (strcmp(type, "exit") == 0 && json_is_integer(json_object_get(j, "status"))) {
 		/* Without a status it is the agent that failed: then there is none. */
 		r->exit_seen = true;
 		r->exit_status = (int)json_integer_value(json_object_get(j, "status"));
