@@ -142,6 +142,11 @@ static const struct device_ops rtc_ops = {
  */
 void rtc_init(struct rtc *r, const struct rtc_time_ops *time)
 {
+	const time_t epoch = 0;
+	struct tm tm;
+
+	/* The first conversion reads the time zone's file and allocates; no vCPU's thread may. */
+	(void)gmtime_r(&epoch, &tm);
 	memset(r, 0, sizeof(*r));
 	r->dev.ops = &rtc_ops;
 	r->time = *time;
