@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ringside run and the filters of its threads, in the real program on this KVM.
 
-What each rule lets pass is in tests/unit/test_vmm_sandbox.c. Here a preloaded library makes threads do what
+What each rule lets pass is in tests/unit/test_vmm_sandbox.c. Here a debugger makes threads do what
 they must not, and the ways that a run can end go by under the filters as they are by default.
 """
 import contextlib
@@ -20,7 +20,7 @@ import pytest
 
 from test_machine import BUILD, EOT, PATIENCE_S, kvm_trouble
 
-STRAY = BUILD / "tests" / "libstray_call.so"
+STRAY = str(BUILD / "tests" / "stray_call")
 PTRACE, EXECVE, SOCKET, OPENAT = 101, 59, 41, 257
 NAMES = {PTRACE: "ptrace", EXECVE: "execve", SOCKET: "socket", OPENAT: "openat"}
 THREADS = {"loop": "the loop's thread", "vcpu": "a vCPU's thread"}
@@ -39,9 +39,10 @@ def words(payload, *options):
 
 
 def run(payload, *options, stray=None, stdin=b""):
-    env = dict(os.environ, LD_PRELOAD=str(STRAY), STRAY_CALL=stray) if stray else None
-    return subprocess.run(words(payload, *options), input=stdin, capture_output=True, check=False,
-                          env=env, timeout=PATIENCE_S)
+    """With stray = (thread, number, when): that thread makes that call, once."""
+    by = [STRAY, *map(str, stray)] if stray else []
+    return subprocess.run(by + words(payload, *options), input=stdin, capture_output=True,
+                          check=False, timeout=PATIENCE_S)
 
 
 def line_of(thread, nr):
@@ -53,7 +54,7 @@ def line_of(thread, nr):
 @pytest.mark.parametrize("thread", THREADS)
 def test_a_call_outside_the_list_ends_the_run_with_248_and_a_line(tmp_path, thread, nr):
     status = tmp_path / "status"
-    end = run("echo", "--status-file", status, stray=f"{thread}:{nr}", stdin=b"x" * 64)
+    end = run("echo", "--status-file", status, stray=(thread, nr, 3), stdin=b"x" * 64)
     assert end.returncode == 248
     assert end.stderr.decode() == line_of(thread, nr)
     assert status.read_text() == "internal\n"
@@ -61,7 +62,7 @@ def test_a_call_outside_the_list_ends_the_run_with_248_and_a_line(tmp_path, thre
 
 @pytest.mark.parametrize("thread", THREADS)
 def test_trap_says_so_and_dies_of_the_signal(thread):
-    end = run("echo", "--seccomp", "trap", stray=f"{thread}:{PTRACE}", stdin=b"x" * 64)
+    end = run("echo", "--seccomp", "trap", stray=(thread, PTRACE, 3), stdin=b"x" * 64)
     assert end.returncode == -signal.SIGSYS
     assert end.stderr.decode() == line_of(thread, PTRACE)
 
@@ -69,7 +70,7 @@ def test_trap_says_so_and_dies_of_the_signal(thread):
 @pytest.mark.parametrize("mode", ["log", "off"])
 @pytest.mark.parametrize("thread", THREADS)
 def test_log_and_off_let_the_run_go_on(thread, mode):
-    end = run("echo", "--seccomp", mode, stray=f"{thread}:{PTRACE}", stdin=b"x" * 64 + EOT)
+    end = run("echo", "--seccomp", mode, stray=(thread, PTRACE, 3), stdin=b"x" * 64 + EOT)
     assert (end.returncode, end.stdout, end.stderr) == (0, b"ready\n" + b"x" * 64, b"")
 
 
@@ -148,7 +149,7 @@ def test_a_reader_that_goes_away_ends_a_filtered_run():
         assert b"stdout cannot be written: Broken pipe" in p.stderr.read()
 
 
-def on_terminal(argv, keys, env=None):
+def on_terminal(argv, keys):
     """Types keys until the program ends: its status, what it showed, is the terminal as before."""
     master, slave = pty.openpty()
     before = termios.tcgetattr(slave)
@@ -158,7 +159,7 @@ def on_terminal(argv, keys, env=None):
         fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
         for n in range(3):
             os.dup2(slave, n)
-        os.execvpe(argv[0], argv, env or os.environ)
+        os.execv(argv[0], argv)
     os.set_blocking(master, False)
     seen, raw, done = b"", False, 0
     end = time.monotonic() + PATIENCE_S
@@ -182,9 +183,8 @@ def on_terminal(argv, keys, env=None):
 
 @pytest.mark.parametrize("thread", THREADS)
 def test_the_terminal_is_given_back_by_a_thread_that_is_killed(thread):
-    env = dict(os.environ, LD_PRELOAD=str(STRAY), STRAY_CALL=f"{thread}:{PTRACE}",
-               STRAY_AFTER="200" if thread == "vcpu" else "20")
-    status, seen, same = on_terminal(words("echo"), b"x", env)
+    by = [STRAY, thread, str(PTRACE), "200" if thread == "vcpu" else "20"]
+    status, seen, same = on_terminal(by + words("echo"), b"x")
     assert status == 248
     assert b"made the system call ptrace (101)" in seen
     assert same
