@@ -212,6 +212,23 @@ const struct machine_window *machine_windows(const struct machine *m, size_t *re
 }
 
 /**
+ * machine_ns_per_tick() - how fast the host's ticks went since the start
+ * @m: a machine
+ *
+ * It becomes better with time: what is to be compared is converted by one value of it.
+ *
+ * Return: nanoseconds, 0 when it is too early to say.
+ * Context: any thread.
+ */
+double machine_ns_per_tick(const struct machine *m)
+{
+	uint64_t ns = clock_now_ns(&clock_monotonic) - m->start_ns;
+	uint64_t passed = __rdtsc() - m->start_tsc;
+
+	return passed == 0 ? 0 : (double)ns / (double)passed;
+}
+
+/**
  * machine_ticks_ns() - nanoseconds of host ticks, by how fast they went since the start
  * @m: a machine
  * @ticks: a span
@@ -221,10 +238,7 @@ const struct machine_window *machine_windows(const struct machine *m, size_t *re
  */
 uint64_t machine_ticks_ns(const struct machine *m, uint64_t ticks)
 {
-	uint64_t ns = clock_now_ns(&clock_monotonic) - m->start_ns;
-	uint64_t passed = __rdtsc() - m->start_tsc;
-
-	return passed == 0 ? 0 : (uint64_t)((double)ticks * (double)ns / (double)passed);
+	return (uint64_t)((double)ticks * machine_ns_per_tick(m));
 }
 
 static void exits_of_vcpu(const struct vcpu *v, machine_exit_fn fn, void *ctx)

@@ -91,7 +91,7 @@ static const char *name_place(const struct machine *m, bool port, uint64_t addre
 }
 
 static void tell_cell(const struct vcpu *v, enum machine_phase phase, unsigned int at,
-		      machine_exit_stat_fn fn, void *ctx)
+		      double ns_per_tick, machine_exit_stat_fn fn, void *ctx)
 {
 	const struct exit_cell *c = &v->stats_by_phase->phases[phase].cells[at];
 	const struct machine *m = v->m;
@@ -100,11 +100,11 @@ static void tell_cell(const struct vcpu *v, enum machine_phase phase, unsigned i
 		.vcpu = v->index,
 		.phase = phase,
 		.count = c->count,
-		.total_ns = machine_ticks_ns(m, c->sum),
-		.min_ns = machine_ticks_ns(m, c->min),
-		.max_ns = machine_ticks_ns(m, c->max),
-		.median_ns = machine_ticks_ns(m, exit_cell_quantile(c, 500)),
-		.p99_ns = machine_ticks_ns(m, exit_cell_quantile(c, 990)),
+		.total_ns = (uint64_t)((double)c->sum * ns_per_tick),
+		.min_ns = (uint64_t)((double)c->min * ns_per_tick),
+		.max_ns = (uint64_t)((double)c->max * ns_per_tick),
+		.median_ns = (uint64_t)((double)exit_cell_quantile(c, 500) * ns_per_tick),
+		.p99_ns = (uint64_t)((double)exit_cell_quantile(c, 990) * ns_per_tick),
 		.hist = c->hist,
 	};
 
@@ -136,10 +136,12 @@ static void tell_cell(const struct vcpu *v, enum machine_phase phase, unsigned i
  */
 void machine_exit_stats_each(const struct machine *m, machine_exit_stat_fn fn, void *ctx)
 {
+	const double ns_per_tick = machine_ns_per_tick(m);
+
 	for (unsigned int i = 0; i < m->vcpu_count; i++) {
 		for (unsigned int p = 0; m->vcpus[i].stats_by_phase && p < MACHINE_PHASES; p++) {
 			for (unsigned int at = 0; at < EXIT_STATS_CELLS; at++) {
-				tell_cell(&m->vcpus[i], p, at, fn, ctx);
+				tell_cell(&m->vcpus[i], p, at, ns_per_tick, fn, ctx);
 			}
 		}
 	}

@@ -185,6 +185,7 @@ static inline enum machine_phase machine_phase(const struct machine *m)
 }
 
 /* query.c */
+double machine_ns_per_tick(const struct machine *m);
 uint64_t machine_ticks_ns(const struct machine *m, uint64_t ticks);
 
 /* marks.c */
