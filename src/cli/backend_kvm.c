@@ -416,6 +416,7 @@ static void warn_of_tails(const struct backend_config *cfg, const struct machine
  * @cfg: what is to run; only needed during the call
  * @memory: what guest memory is made of
  * @cpu: what its processors are to offer; only needed during the call
+ * @clock: what the guest is to keep time by
  * @seccomp: the mode of the threads' filters, and what this program does on them beside the machine
  * @ret: set on success; end it with backend_destroy()
  * @e: set on failure; about KVM itself it starts with one of doctor's check ids, "kvm-..."
@@ -424,8 +425,8 @@ static void warn_of_tails(const struct backend_config *cfg, const struct machine
  * Context: the thread that will run the event loop.
  */
 int backend_kvm_create(const struct backend_config *cfg, const struct machine_memory *memory,
-		       const struct x86_cpu_spec *cpu, const struct sandbox_config *seccomp,
-		       struct backend **ret, struct err *e)
+		       const struct x86_cpu_spec *cpu, enum x86_clock clock,
+		       const struct sandbox_config *seccomp, struct backend **ret, struct err *e)
 {
 	struct machine_piece piece = {.fd = -1};
 	struct machine_disk disks[BACKEND_DISKS_MAX];
@@ -439,6 +440,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		.memory = *memory,
 		.cpus = cfg->cpus,
 		.cpu = cpu,
+		.clock = clock,
 		.entry = cfg->pvh ? MACHINE_ENTRY_PVH : MACHINE_ENTRY_RING_0,
 		.acpi = cfg->acpi,
 		.disks = disks,

@@ -8,7 +8,8 @@
 #include "vmm/vmm.h"
 
 int backend_kvm_create(const struct backend_config *cfg, const struct machine_memory *memory,
-		       const struct x86_cpu_spec *cpu, const struct sandbox_config *seccomp,
-		       struct backend **ret, struct err *e) __must_check;
+		       const struct x86_cpu_spec *cpu, enum x86_clock clock,
+		       const struct sandbox_config *seccomp, struct backend **ret,
+		       struct err *e) __must_check;
 
 #endif

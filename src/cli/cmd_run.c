@@ -247,15 +247,11 @@ static int check_needs_kvm(const struct run *run, struct err *e)
 		const char *option;
 		bool given;
 	} rows[] = {
-		{"pin", run->o.pin != NULL},
-		{"stats", run->o.stats != NULL},
-		{"vsock", run->vsock.path != NULL},
-		{"pages", run->o.pages != NULL},
-		{"prefault", run->o.memory.prefault},
-		{"lock-memory", run->o.memory.lock},
-		{"net fd=N", run_nets_has_fd(&run->nets)},
-		{"trace", run->o.trace != NULL},
-		{"seccomp", run->o.seccomp != NULL},
+		{"pin", run->o.pin != NULL},         {"stats", run->o.stats != NULL},
+		{"vsock", run->vsock.path != NULL},  {"clock", run->o.clock_kind != X86_CLOCK_AUTO},
+		{"pages", run->o.pages != NULL},     {"prefault", run->o.memory.prefault},
+		{"lock-memory", run->o.memory.lock}, {"net fd=N", run_nets_has_fd(&run->nets)},
+		{"trace", run->o.trace != NULL},     {"seccomp", run->o.seccomp != NULL},
 	};
 
 	for (size_t i = 0; run->qemu && i < ARRAY_SIZE(rows); i++) {
@@ -313,8 +309,8 @@ static int create_backend(struct run *run, const struct backend_config *common, 
 	};
 
 	return run->qemu ? backend_qemu_create(&cfg, &run->backend, e)
-			 : backend_kvm_create(common, &run->o.memory, &run->o.cpu_spec, &seccomp,
-					      &run->backend, e);
+			 : backend_kvm_create(common, &run->o.memory, &run->o.cpu_spec,
+					      run->o.clock_kind, &seccomp, &run->backend, e);
 }
 
 static int make_backend(struct run *run, struct err *e)
@@ -362,6 +358,7 @@ static int make_backend(struct run *run, struct err *e)
 		return r;
 	}
 	common.append = run->append;
+	run->record.clock = run->qemu ? NULL : run->o.clock;
 	run->record.entry = common.pvh ? "pvh" : run->qemu ? "qemu" : "linux64";
 	common.acpi = run->record.acpi = run_kernel_acpi(&run->o, run->kernel_path, run->append);
 	common.cpu_flags = run->cpu_flags;

@@ -113,6 +113,9 @@ static int check(struct run_options *o, struct err *e)
 	if (r == 0) {
 		r = run_pages_parse(o->pages, &o->memory, e);
 	}
+	o->clock_kind = strcmp(o->clock, "tsc") == 0        ? X86_CLOCK_TSC
+			: strcmp(o->clock, "kvmclock") == 0 ? X86_CLOCK_KVM
+							    : X86_CLOCK_AUTO;
 	if (r < 0) {
 		return r;
 	}
@@ -212,6 +215,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_STRING, "cpu", 0, &o->cpu, .arg = "[BASE,][-|+]FEATURE,...",
 		 .help = "what CPUID offers: host or x86-64-v1 to -v4, features taken away or "
 			 "demanded, +pmu for performance counters; help lists them [host,-pmu]"},
+		{OPT_CHOICE, "clock", 0, &o->clock, .choices = "auto|kvmclock|tsc", .arg = "WHICH",
+		 .help = "what the guest keeps time by: kvmclock; tsc, the time-stamp counter, if it "
+			 "is invariant here; auto: the kernel chooses [auto]"},
 		{OPT_BYTES, "memory", 'm', &o->memory_bytes, .min = 1, .arg = "SIZE",
 		 .help = "guest memory, in MiB without a unit [512M, with --lab 2G]"},
 		{OPT_STRING, "pages", 0, &o->pages, .arg = "KIND",
@@ -321,6 +327,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 				  .cpus = 1,
 				  .backend = "auto",
 				  .entry = "auto",
+				  .clock = "auto",
 				  .acpi = "auto",
 				  .seccomp_mode = SANDBOX_DEFAULT,
 				  .icount = RUN_ICOUNT_OFF};

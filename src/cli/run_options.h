@@ -24,6 +24,8 @@ struct run_options {
 	struct machine_memory memory;
 	const char *cpu; /* as written, or NULL */
 	struct x86_cpu_spec cpu_spec;
+	const char *clock; /* as written */
+	enum x86_clock clock_kind;
 	struct opt_list disks;  /* see run_devices.h */
 	struct opt_list shares; /* see run_shares.h */
 	const char *root;

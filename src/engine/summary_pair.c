@@ -352,6 +352,7 @@ static void fill_head(struct summary_pair *p)
 		rep->ticks_per_unit = (unsigned int)first->ticks_per_unit;
 		rep->host_cpu = or_null(first->host_cpu);
 		rep->host_kernel = or_null(first->host_kernel);
+		rep->host_clock = or_null(first->host_clock);
 		rep->qemu_version = or_null(first->qemu_version);
 	}
 	for (unsigned int k = 0; k < group_of(p)->blocks; k++) {

@@ -290,6 +290,20 @@ int kvm_vcpu_get_mp_state(struct kvm_vcpu *v, uint32_t *ret)
 }
 
 /**
+ * kvm_vcpu_tsc_khz() - how fast the guest's time-stamp counter goes
+ * @v: a vCPU
+ *
+ * Return: kHz, or 0 when KVM does not know.
+ * Context: see the file's head. Documentation/virt/kvm/api.rst, 4.56.
+ */
+uint32_t kvm_vcpu_tsc_khz(struct kvm_vcpu *v)
+{
+	int r = vcpu_ioctl(v, KVM_GET_TSC_KHZ, 0);
+
+	return r > 0 ? (uint32_t)r : 0;
+}
+
+/**
  * kvm_vcpu_tsc_offset() - what the guest's time-stamp counter has ahead of the host's
  * @v: a vCPU
  * @ret: gets guest TSC − host TSC, modulo 2^64

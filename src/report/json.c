@@ -130,7 +130,7 @@ json_t *report_json(const struct report *r)
 		}
 	}
 	return json_pack(
-		"{s:i, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:b, s:b, s:s, s:s, s:o, s:I, s:{s:o, s:o, s:o}, "
+		"{s:i, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:b, s:b, s:s, s:s, s:o, s:I, s:{s:o, s:o, s:o, s:o}, "
 		"s:I, s:{s:I, s:I}, s:{s:o, s:o}, s:o, s:i}",
 		"schema_version", REPORT_SCHEMA_VERSION, "type", "report", "title",
 		text_or_null(r->title), "group", text_or_null(r->group), "ringside",
@@ -138,9 +138,10 @@ json_t *report_json(const struct report *r)
 		arm(&r->arms[STATS_B]), "same_image", r->same_image, "same_arm", r->same_arm,
 		"class", exec_class_name(r->class), "unit", exec_class_unit(r->class), "backend",
 		text_or_null(r->backend), "ticks_per_unit", (json_int_t)r->ticks_per_unit, "host",
-		"cpu", text_or_null(r->host_cpu), "kernel", text_or_null(r->host_kernel), "qemu",
-		text_or_null(r->qemu_version), "seed", (json_int_t)r->seed, "blocks", "planned",
-		(json_int_t)r->blocks_planned, "complete", (json_int_t)r->blocks_complete, "margin",
-		"absolute", number(r->margin_abs), "of_a", number(r->margin_rel), "benchmarks",
-		benches, "exit_status", report_exit_status(r));
+		"cpu", text_or_null(r->host_cpu), "kernel", text_or_null(r->host_kernel),
+		"clocksource", text_or_null(r->host_clock), "qemu", text_or_null(r->qemu_version),
+		"seed", (json_int_t)r->seed, "blocks", "planned", (json_int_t)r->blocks_planned,
+		"complete", (json_int_t)r->blocks_complete, "margin", "absolute",
+		number(r->margin_abs), "of_a", number(r->margin_rel), "benchmarks", benches,
+		"exit_status", report_exit_status(r));
 }

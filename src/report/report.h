@@ -75,8 +75,9 @@ struct report {
 	enum exec_class class;
 	const char *backend;         /* "kvm", "qemu" */
 	unsigned int ticks_per_unit; /* 1, or 2^shift under icount; values are divided already */
-	const char *host_cpu;        /* these three: NULL if unknown */
+	const char *host_cpu;        /* these four: NULL if unknown */
 	const char *host_kernel;
+	const char *host_clock; /* its clock source */
 	const char *qemu_version;
 	uint64_t seed;
 	size_t blocks_planned;

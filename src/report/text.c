@@ -158,6 +158,14 @@ static void put_kind(FILE *out, const struct report *r)
 			      "move a result");
 }
 
+/* Linux's clock sources that are the time-stamp counter, read at once or through a hypervisor's
+ * page. */
+static bool is_counter(const char *clock)
+{
+	return strcmp(clock, "tsc") == 0 || strcmp(clock, "kvm-clock") == 0 ||
+	       strcmp(clock, "hyperv_clocksource_tsc_page") == 0;
+}
+
 /**
  * report_put_machine() - class, unit, backend and host
  * @out: where to
@@ -195,6 +203,15 @@ void report_put_machine(FILE *out, const struct report *r)
 						       : "",
 			 r->host_kernel ? r->host_kernel : "");
 		report_line(out, "host", text);
+	}
+	/* A host that has given its counter up as a clock has seen it go wrong. */
+	if ((r->class == EXEC_NATIVE || r->class == EXEC_NESTED) && r->host_clock &&
+	    !is_counter(r->host_clock)) {
+		snprintf(text, sizeof(text),
+			 "warning: the host keeps time by %.50s and not by its time-stamp counter, "
+			 "which it holds for unstable: cycles are not to be trusted",
+			 r->host_clock);
+		report_line(out, "clock", text);
 	}
 }
 

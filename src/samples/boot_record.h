@@ -67,7 +67,8 @@ struct boot_record {
 	char *kernel_version;
 	char *host_cpu;
 	char *host_kernel;
-	char *cpu_print; /* fingerprint of what CPUID told the guest */
+	char *host_clock; /* its clock source, empty: not known */
+	char *cpu_print;  /* fingerprint of what CPUID told the guest */
 	char *backend;
 	char *qemu_version;
 

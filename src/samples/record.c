@@ -122,6 +122,21 @@ json_t *record_text_to_json(const char *s)
 	return json_string(copy);
 }
 
+/* What the host keeps time by, NULL when it does not say: its TSC, unless that is not stable. */
+static const char *read_clocksource(char *buf, size_t size)
+{
+	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	char *line = f ? fgets(buf, (int)size, f) : NULL;
+
+	if (f) {
+		fclose(f);
+	}
+	if (line) {
+		line[strcspn(line, "\n")] = '\0';
+	}
+	return line;
+}
+
 /**
  * record_host_to_json() - which machine this is
  *
@@ -133,12 +148,13 @@ json_t *record_host_to_json(void)
 {
 	struct utsname u = {0};
 	bool hypervisor;
-	char model[128];
+	char model[128], clocksource[64];
 
 	uname(&u);
 	read_cpu(model, sizeof(model), &hypervisor);
-	return json_pack("{s:s, s:s, s:b}", "cpu", model, "kernel", u.release, "hypervisor",
-			 hypervisor);
+	return json_pack("{s:s, s:s, s:b, s:s?}", "cpu", model, "kernel", u.release, "hypervisor",
+			 hypervisor, "clocksource",
+			 read_clocksource(clocksource, sizeof(clocksource)));
 }
 
 /**
@@ -192,7 +208,8 @@ static json_t *provenance_to_json(const struct record_boot *r)
 	json_object_set_new(p, "memory", json_or_null(r->memory));
 	json_object_set_new(p, "files", json_or_null(r->files));
 	json_object_set_new(p, "start",
-			    json_pack("{s:s?, s:b}", "entry", r->entry, "acpi", (int)r->acpi));
+			    json_pack("{s:s?, s:b, s:s?}", "entry", r->entry, "acpi", (int)r->acpi,
+				      "clock", r->clock));
 	return p;
 }
 

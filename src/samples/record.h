@@ -53,10 +53,11 @@ struct record_boot {
 	char *kernel_sha256;  /* hex, or NULL */
 	char *kernel_version; /* the guest's uname, or NULL */
 	char *append;
-	char *cpu_asked;                      /* what was asked of the processor, or NULL */
-	const char *entry;                    /* static: how the kernel was started, or NULL */
-	bool acpi;                            /* ACPI tables told it of its devices */
-	bool cpu_pmu;                         /* with performance counters */
+	char *cpu_asked;   /* what was asked of the processor, or NULL */
+	const char *clock; /* static: what the guest keeps time by, as asked, or NULL */
+	const char *entry; /* static: how the kernel was started, or NULL */
+	bool acpi;         /* ACPI tables told it of its devices */
+	bool cpu_pmu;      /* with performance counters */
 	char cpu_print[RECORD_CPU_PRINT + 1]; /* fingerprint of CPUID, hex; empty: not known */
 	const char *backend;                  /* static: "kvm" or "qemu" */
 	enum exec_class exec_class;

@@ -6,6 +6,7 @@
 #ifndef VMM_CPU_H
 #define VMM_CPU_H
 
+#include "arch/x86/clock.h"
 #include "arch/x86/cpu_spec.h"
 
 #endif

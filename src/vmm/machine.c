@@ -268,6 +268,13 @@ static int plan_vcpus(struct machine *m, const struct x86_cpu_spec *spec, struct
 	return r < 0 ? r : x86_cpu_spec_apply(spec, &ret->cpuid, e);
 }
 
+static int set_clock(struct machine *m, enum x86_clock clock, struct vcpu_plan *plan, struct err *e)
+{
+	uint32_t khz = clock == X86_CLOCK_TSC ? kvm_vcpu_tsc_khz(&m->vcpus[0].kvm) : 0;
+
+	return x86_clock_apply(clock, khz, &plan->cpuid, e);
+}
+
 static int make_vcpus(struct machine *m, const struct machine_config *cfg,
 		      const struct loaded *guest, struct err *e)
 {
@@ -289,6 +296,9 @@ static int make_vcpus(struct machine *m, const struct machine_config *cfg,
 		r = vcpu_init(v, m, m->vcpu_count, e);
 		v->host_cpu = cfg->pin ? (int)cfg->pin[m->vcpu_count] : -1;
 		m->vcpu_count++;
+	}
+	if (r == 0) {
+		r = set_clock(m, cfg->clock, &plan, e);
 	}
 	for (unsigned int i = 0; i < m->vcpu_count && r == 0; i++) {
 		r = set_up_vcpu(m, &m->vcpus[i], &plan, e);

@@ -100,6 +100,7 @@ struct machine_config {
 	struct machine_memory memory;
 	unsigned int cpus;
 	const struct x86_cpu_spec *cpu; /* what they offer; NULL: what KVM does, no counters */
+	enum x86_clock clock;
 	enum machine_entry entry;
 	bool acpi; /* its tables name the devices; else the command line does */
 	const struct machine_disk *disks;

@@ -64,6 +64,32 @@ static void cycles_of_two_images_read_as_in_the_golden_file(void **state)
 	check(&f, "report-nested.txt");
 }
 
+static bool warns_of_clock(bool cycles, const char *clock)
+{
+	_cleanup_free_ char *text = NULL;
+	struct report_fixture f;
+
+	if (cycles) {
+		fixture_nested(&f);
+	} else {
+		fixture_icount(&f);
+	}
+	f.report.host_clock = clock;
+	text = render(&f, false);
+	assert_narrow(text);
+	return strstr(text, "cycles are not to be") != NULL;
+}
+
+static void cycles_of_a_host_whose_counter_is_not_stable_come_with_a_warning(void **state)
+{
+	assert_true(warns_of_clock(true, "hpet"));
+	assert_true(warns_of_clock(true, "acpi_pm"));
+	assert_false(warns_of_clock(true, "kvm-clock"));
+	assert_false(warns_of_clock(true, "tsc"));
+	assert_false(warns_of_clock(true, NULL));
+	assert_false(warns_of_clock(false, "hpet")); /* instructions are counted, not timed */
+}
+
 static void ticks_give_no_verdict_on_speed(void **state)
 {
 	_cleanup_free_ char *text = NULL;
@@ -237,6 +263,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_instruction_count_reads_as_in_the_golden_file),
 		cmocka_unit_test(cycles_of_two_images_read_as_in_the_golden_file),
+		cmocka_unit_test(cycles_of_a_host_whose_counter_is_not_stable_come_with_a_warning),
 		cmocka_unit_test(ticks_give_no_verdict_on_speed),
 		cmocka_unit_test(work_with_a_known_clock_has_a_rate_too),
 		cmocka_unit_test(only_cycles_are_called_cycles),
