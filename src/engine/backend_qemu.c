@@ -319,6 +319,8 @@ static int watch(struct backend_qemu *q, struct err *e)
 	}
 	if (r == 0) {
 		r = qmp_greet(&q->qmp, !waits);
+		/* It has ended already: its process, which is watched now, says why. */
+		r = r == -EPIPE ? 0 : r;
 	}
 	if (r == 0 && waits) {
 		q->events->standing(q->ctx, true);
