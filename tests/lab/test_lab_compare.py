@@ -35,12 +35,13 @@ def boot_values(row):
 @pytest.fixture(scope="module")
 def fsgsbase(tmp_path_factory):
     """nofsgsbase against FSGSBASE: six blocks, the fewest that can give a verdict."""
-    return lab(tmp_path_factory.mktemp("fsgsbase"), "--a", "base,append=nofsgsbase", "--b", "base",
-               "--bench", BENCH, "--blocks", "6")
+    folder = tmp_path_factory.mktemp("fsgsbase")
+    return *lab(folder, "--a", "base,append=nofsgsbase", "--b", "base", "--bench", BENCH,
+                "--blocks", "6"), folder / "r.ndjson"
 
 
 def test_fsgsbase_is_better_at_context_switches_and_counted_in_instructions(fsgsbase):
-    status, report, rows = fsgsbase
+    status, report, rows, _ = fsgsbase
     assert status == 0
     assert report["class"] == "icount"
     for name in ("ctxsw.futex.fs", "ctxsw.futex.fsgs", "switch_to.fsgs@ctxsw.futex.fsgs"):
@@ -56,6 +57,18 @@ def test_the_null_system_call_does_not_differ_and_is_the_same_in_every_boot(fsgs
     assert row["verdict"] == "equivalent"
     assert len(values) == 24
     assert max(values) - min(values) <= 0.05
+
+
+def windows(results):
+    """Of the batches of every boot."""
+    for line in results.read_text().splitlines():
+        yield from json.loads(line).get("windows") or []
+
+
+def test_no_batch_has_an_exit_to_user_space(fsgsbase):
+    exits = [w["exits"] for w in windows(fsgsbase[3])]
+    assert len(exits) >= 24 * 3 * 8
+    assert set(exits) == {0}
 
 
 def test_our_vmm_and_qemu_count_the_same_null_system_call(fsgsbase, tmp_path):
