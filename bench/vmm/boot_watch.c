@@ -10,7 +10,9 @@
  *	<ticks to the kernel's mark> <ticks to PID 1's mark> <returns of KVM_RUN until then>
  *
  * The first is 0 when the kernel sends no mark. Any VMM works that calls ioctl() of a shared C
- * library. For each return of KVM_RUN it adds some ten instructions, the same for every VMM.
+ * library; ringside's own has its C library in it, so ringside_watched is linked for this without.
+ * Everything is opened and mapped before a VMM gives system calls up. For each return of KVM_RUN it
+ * adds some ten instructions, the same for every VMM.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,9 +30,11 @@
 #include "abi/marks.h"
 
 /* struct kvm_run and, behind it, the page with the data of a port access (KVM's api.rst, 5). */
-#define RUN_BYTES 8192
+#define RUN_BYTES  8192
+#define LINE_BYTES 96
 
-static int watched_fd = -1; /* the first vCPU that runs */
+static int watched_fd = -1; /* the first vCPU */
+static char *out;           /* the file, mapped: a filtered thread may not write(2) */
 static const struct kvm_run *watched;
 static uint64_t start_tsc, kernel_tsc, returns;
 
@@ -40,7 +44,23 @@ static void give_up(const char *why)
 	_exit(125);
 }
 
-static void begin(int vcpu_fd)
+__attribute__((constructor)) static void prepare(void)
+{
+	const char *path = getenv("BOOT_WATCH");
+	int fd = path ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+	void *p = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, LINE_BYTES) == 0) {
+		p = mmap(NULL, LINE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (p == MAP_FAILED) {
+		give_up(path ? path : "BOOT_WATCH is not set");
+	}
+	close(fd);
+	out = p;
+}
+
+static void watch(int vcpu_fd)
 {
 	void *p = mmap(NULL, RUN_BYTES, PROT_READ, MAP_SHARED, vcpu_fd, 0);
 
@@ -52,20 +72,13 @@ static void begin(int vcpu_fd)
 	(void)*((volatile const uint8_t *)p + RUN_BYTES - 1);
 	watched = p;
 	watched_fd = vcpu_fd;
-	start_tsc = __rdtsc();
 }
 
 static void finish(uint64_t now)
 {
-	const char *path = getenv("BOOT_WATCH");
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-
-	if (fd < 0 ||
-	    dprintf(fd, "%llu %llu %llu\n",
-		    (unsigned long long)(kernel_tsc ? kernel_tsc - start_tsc : 0),
-		    (unsigned long long)(now - start_tsc), (unsigned long long)returns) < 0) {
-		give_up(path ? path : "BOOT_WATCH is not set");
-	}
+	snprintf(out, LINE_BYTES, "%llu %llu %llu\n",
+		 (unsigned long long)(kernel_tsc ? kernel_tsc - start_tsc : 0),
+		 (unsigned long long)(now - start_tsc), (unsigned long long)returns);
 	_exit(0);
 }
 
@@ -98,10 +111,13 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	arg = va_arg(ap, void *);
 	va_end(ap);
-	if (request == KVM_RUN && watched_fd < 0) {
-		begin(fd);
+	if (request == KVM_RUN && fd == watched_fd && !start_tsc) {
+		start_tsc = __rdtsc();
 	}
 	r = (int)syscall(SYS_ioctl, fd, request, arg);
+	if (r >= 0 && request == KVM_CREATE_VCPU && watched_fd < 0) {
+		watch(r);
+	}
 	if (r == 0 && request == KVM_RUN && fd == watched_fd) {
 		look();
 	}

@@ -98,8 +98,7 @@ def test_eight_disks_come_in_their_order_beside_rng_and_console(end):
     assert end.lines[:8] == [f"disk {i}ringside-disk{i}" for i in range(8)]
     counts = {line.split()[1]: int(line.split()[0]) for line in end.lines[8:11]}
     assert counts == {"0x0002": 8, "0x0003": 1, "0x0004": 1}
-    # No driver of our kernel takes the entropy device.
-    assert end.lines[11] == "9"
+    assert end.lines[11] == "10"
 
 
 @case("read_only")
