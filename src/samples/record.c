@@ -206,10 +206,10 @@ static json_t *provenance_to_json(const struct record_boot *r)
 		"ticks_per_unit", (json_int_t)ticks, "seccomp", r->seccomp);
 
 	json_object_set_new(p, "memory", json_or_null(r->memory));
+	json_object_set_new(p, "clock", r->clock ? json_string(r->clock) : json_null());
 	json_object_set_new(p, "files", json_or_null(r->files));
 	json_object_set_new(p, "start",
-			    json_pack("{s:s?, s:b, s:s?}", "entry", r->entry, "acpi", (int)r->acpi,
-				      "clock", r->clock));
+			    json_pack("{s:s?, s:b}", "entry", r->entry, "acpi", (int)r->acpi));
 	return p;
 }
 
