@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From what one boot left behind to what happened in it: never from one signal alone. Pure but for
+ * reading the files of the case's directory: no process, no clock.
+ */
+#ifndef ENGINE_TEST_JUDGE_H
+#define ENGINE_TEST_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "engine/spawn.h"
+#include "engine/suite.h"
+#include "samples/test_result.h"
+
+/* What one attempt left. */
+struct test_attempt {
+	const struct spawn_result *spawn; /* how "ringside run" ended, and its record */
+	const char *idle; /* not NULL: the scheduler ended it for silence, and this is why */
+	const char *stdout_path, *stderr_path, *console_path; /* in the case's directory */
+	uint64_t wall_ns;
+};
+
+/**
+ * test_judge() - what happened, and what it counts as
+ * @c: the case
+ * @a: what its attempt left
+ * @today: "2026-12-01", to hold a known failure's date against
+ * @r: its id, test, axes and place are set; outcome, verdict, message, status, subs, warnings,
+ *     boot_ns, class, backend and kernel_sha256 are filled in here
+ * @e: set on failure
+ *
+ * Return: 0, or a negative errno: a file that cannot be read.
+ */
+int test_judge(const struct suite_case *c, const struct test_attempt *a, const char *today,
+	       struct test_result *r, struct err *e) __must_check;
+
+#endif
