@@ -24,7 +24,7 @@ struct running {
 	struct spawn_result result;
 	pid_t pid;
 	int record_fd, said_fd, pid_fd;
-	uint64_t start_ns;
+	uint64_t start_ns, grace_ns;
 	size_t record_room;
 	size_t said_len;
 	bool ending; /* asked to end; the next step is SIGKILL */
@@ -35,6 +35,7 @@ struct running {
 
 struct spawn_pool {
 	struct evloop *loop;
+	struct evloop_source *ticks; /* where there is a tick */
 	int signal_fd;
 	sigset_t before; /* the signal mask to go back to */
 	void (*tick)(void *ctx);
@@ -60,7 +61,7 @@ static void end_process(struct running *c, enum spawn_end why)
 	c->ending = true;
 	c->result.end = why;
 	end_group(c, SIGTERM);
-	if (evloop_arm_timer(c->deadline, clock_now_ns(&clock_monotonic) + GRACE_NS, 0) < 0) {
+	if (evloop_arm_timer(c->deadline, clock_now_ns(&clock_monotonic) + c->grace_ns, 0) < 0) {
 		end_group(c, SIGKILL);
 	}
 }
@@ -283,18 +284,31 @@ static int open_pool(struct spawn_pool *pool, const sigset_t *held)
 		r = evloop_add_fd(pool->loop, pool->signal_fd, EPOLLIN, on_signal, pool, &unused);
 	}
 	if (r == 0 && pool->tick) {
-		r = evloop_add_timer(pool->loop, on_tick, pool, &unused);
+		r = evloop_add_timer(pool->loop, on_tick, pool, &pool->ticks);
 		if (r == 0) {
-			r = evloop_arm_timer(unused, clock_now_ns(&clock_monotonic) + NS_PER_SEC,
-					     NS_PER_SEC);
+			r = spawn_pool_tick_every(pool, NS_PER_SEC);
 		}
 	}
 	return r;
 }
 
 /**
+ * spawn_pool_tick_every() - change how often a pool's tick is called
+ * @pool: the pool, made with a tick
+ * @ns: from one call to the next, more than 0
+ *
+ * Return: 0, or the errno of timerfd_settime(2).
+ * Context: main thread.
+ */
+int spawn_pool_tick_every(struct spawn_pool *pool, uint64_t ns)
+{
+	assert(pool->ticks && ns > 0);
+	return evloop_arm_timer(pool->ticks, clock_now_ns(&clock_monotonic) + ns, ns);
+}
+
+/**
  * spawn_pool_create() - make a place where several programs run at once
- * @tick: called once a second while spawn_pool_wait() waits, or NULL
+ * @tick: called while spawn_pool_wait() waits, once a second (see spawn_pool_tick_every()), or NULL
  * @ctx: handed to @tick
  * @ret: set on success; end it with spawn_pool_destroy()
  * @e: set on failure
@@ -347,6 +361,7 @@ int spawn_pool_start(struct spawn_pool *pool, const struct spawn_request *req, v
 	}
 	c->pool = pool;
 	c->tag = tag;
+	c->grace_ns = req->grace_ns ? req->grace_ns : GRACE_NS;
 	r = start(req, c);
 	if (r < 0) {
 		spawn_result_fini(&c->result);
@@ -406,6 +421,24 @@ int spawn_pool_wait(struct spawn_pool *pool, struct spawn_result *ret, void **re
 	}
 	free(c);
 	return 0;
+}
+
+/**
+ * spawn_pool_end() - ask a program to end, as if its time had run out
+ * @pool: the pool
+ * @tag: what it was started with; one that has none of this tag is left as it is
+ *
+ * It is waited for as ever.
+ *
+ * Context: main thread, the pool's tick among it.
+ */
+void spawn_pool_end(struct spawn_pool *pool, const void *tag)
+{
+	for (struct running *c = pool->processes; c; c = c->next) {
+		if (c->tag == tag) {
+			end_process(c, SPAWN_TIMED_OUT);
+		}
+	}
 }
 
 /**

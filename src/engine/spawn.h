@@ -36,7 +36,7 @@ struct spawn_result {
 	char *record; /* all that came on SPAWN_RECORD_FD, with a NUL; NULL when nothing did */
 	size_t record_len;
 	uint64_t wall_ns;
-	char said[SPAWN_SAID_MAX + 1];
+	char said[SPAWN_SAID_MAX + 1]; /* nothing where there is an err_fd */
 };
 
 struct spawn_request {
@@ -45,6 +45,9 @@ struct spawn_request {
 	const void *input; /* what SPAWN_INPUT_FD holds */
 	size_t input_len;
 	uint64_t timeout_ns;     /* 0: none */
+	uint64_t grace_ns;       /* asked to end, it may take so long; 0: three seconds */
+	int out_fd, err_fd;      /* files that it has as descriptors 1 and 2; 0: none */
+	char *const *env;        /* its environment, or NULL: ours */
 	bool record_is_stdout;   /* it writes its record to descriptor 1, as any program does */
 	void (*tick)(void *ctx); /* of spawn_run(): called once a second, or NULL */
 	void *ctx;
@@ -55,10 +58,12 @@ struct spawn_pool;
 void spawn_hold_signals(sigset_t *ret_held, sigset_t *ret_before);
 int spawn_pool_create(void (*tick)(void *ctx), void *ctx, struct spawn_pool **ret,
 		      struct err *e) __must_check;
+int spawn_pool_tick_every(struct spawn_pool *pool, uint64_t ns) __must_check;
 int spawn_pool_start(struct spawn_pool *pool, const struct spawn_request *req, void *tag,
 		     struct err *e) __must_check;
 int spawn_pool_wait(struct spawn_pool *pool, struct spawn_result *ret, void **ret_tag,
 		    struct err *e) __must_check;
+void spawn_pool_end(struct spawn_pool *pool, const void *tag);
 void spawn_pool_destroy(struct spawn_pool *pool);
 DEFINE_CLEANUP(struct spawn_pool *, spawn_pool_destroy)
 

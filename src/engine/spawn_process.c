@@ -76,12 +76,13 @@ static _Noreturn void become(const struct spawn_request *req, pid_t parent, int 
 	if (null_fd >= 0) {
 		null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 	}
-	if (null_fd >= 0 && dup2(null_fd, 0) == 0 && dup2(null_fd, 1) == 1 &&
-	    dup2(said_fd, 2) == 2 &&
+	if (null_fd >= 0 && dup2(null_fd, 0) == 0 &&
+	    dup2(req->out_fd ? req->out_fd : null_fd, 1) == 1 &&
+	    dup2(req->err_fd ? req->err_fd : said_fd, 2) == 2 &&
 	    dup2(record_fd, req->record_is_stdout ? 1 : SPAWN_RECORD_FD) >= 0 &&
 	    dup2(input_fd, SPAWN_INPUT_FD) >= 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		execv(req->program, req->argv);
+		execve(req->program, req->argv, req->env ? req->env : environ);
 	}
 	dprintf(2, "%s: %s\n", req->program, strerror(errno));
 	_exit(127);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "support.h"
+#include "temp_file.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -262,6 +263,84 @@ static void a_record_may_be_what_any_program_prints(void **state)
 	spawn_result_fini(&r);
 }
 
+static void its_output_may_go_to_files_and_its_environment_be_given(void **state)
+{
+	char *argv[] = {"sh", "-c", "echo $WORD; echo oh >&2; echo record >&3", NULL};
+	char *env[] = {"WORD=given", NULL};
+	struct temp_file out, err;
+	struct spawn_request req = {.program = "/bin/sh", .argv = argv, .input = "", .env = env};
+	struct spawn_result r;
+	char text[16] = "";
+
+	temp_file_init(&out, 0);
+	temp_file_init(&err, 0);
+	req.out_fd = out.fd;
+	req.err_fd = err.fd;
+	assert_int_equal(spawn_run(&req, &r, &e), 0);
+	assert_string_equal(r.record, "record\n");
+	assert_string_equal(r.said, "");
+	assert_int_equal(pread(out.fd, text, sizeof(text), 0), 6);
+	assert_memory_equal(text, "given\n", 6);
+	assert_int_equal(pread(err.fd, text, sizeof(text), 0), 3);
+	assert_memory_equal(text, "oh\n", 3);
+	spawn_result_fini(&r);
+	temp_file_fini(&out);
+	temp_file_fini(&err);
+}
+
+static void one_that_does_not_end_when_asked_gets_no_more_than_its_grace(void **state)
+{
+	char *argv[] = {"sh", "-c", "trap '' TERM; while :; do sleep 0.05; done", NULL};
+	const struct spawn_request req = {.program = "/bin/sh",
+					  .argv = argv,
+					  .input = "",
+					  .timeout_ns = 300 * NS_PER_MSEC,
+					  .grace_ns = 200 * NS_PER_MSEC};
+	struct spawn_result r;
+
+	assert_int_equal(spawn_run(&req, &r, &e), 0);
+	assert_int_equal(r.end, SPAWN_TIMED_OUT);
+	assert_true(r.wall_ns >= 500 * NS_PER_MSEC);
+	assert_true(r.wall_ns < 1500 * NS_PER_MSEC);
+	spawn_result_fini(&r);
+}
+
+struct ender {
+	struct spawn_pool *pool;
+	unsigned int ticks;
+};
+
+static void end_the_first(void *ctx)
+{
+	struct ender *x = ctx;
+
+	if (++x->ticks == 5) {
+		spawn_pool_end(x->pool, "first");
+	}
+}
+
+static void one_of_them_can_be_ended_from_the_tick(void **state)
+{
+	struct ender x = {0};
+	struct spawn_result r;
+	void *tag;
+
+	assert_int_equal(spawn_pool_create(end_the_first, &x, &x.pool, &e), 0);
+	assert_int_equal(spawn_pool_tick_every(x.pool, 20 * NS_PER_MSEC), 0);
+	start_shell(x.pool, "sleep 100", "first");
+	start_shell(x.pool, "sleep 0.5; exit 5", "second");
+	assert_int_equal(spawn_pool_wait(x.pool, &r, &tag, &e), 0);
+	assert_string_equal(tag, "first");
+	assert_int_equal(r.end, SPAWN_TIMED_OUT);
+	spawn_result_fini(&r);
+	assert_int_equal(spawn_pool_wait(x.pool, &r, &tag, &e), 0);
+	assert_string_equal(tag, "second");
+	assert_int_equal(r.end, SPAWN_EXITED);
+	assert_int_equal(r.status, 5);
+	spawn_result_fini(&r);
+	spawn_pool_destroy(x.pool);
+}
+
 static void it_dies_with_us(void **state)
 {
 	int fds[2];
@@ -305,6 +384,9 @@ int main(void)
 		cmocka_unit_test(a_signal_to_us_ends_all_of_them),
 		cmocka_unit_test(a_pool_that_is_destroyed_takes_its_programs_along),
 		cmocka_unit_test(a_record_may_be_what_any_program_prints),
+		cmocka_unit_test(its_output_may_go_to_files_and_its_environment_be_given),
+		cmocka_unit_test(one_that_does_not_end_when_asked_gets_no_more_than_its_grace),
+		cmocka_unit_test(one_of_them_can_be_ended_from_the_tick),
 		cmocka_unit_test(it_dies_with_us),
 	};
 
