@@ -43,3 +43,8 @@ def test_the_payloads_do_on_the_labs_kvm_what_they_do_on_any():
     end = lab(command=[BUILD / "tests/firmware/test_firmware_payloads", BUILD / "firmware"])
     assert end.returncode == 0, end.stdout + end.stderr
     assert "[  PASSED  ] 25 test(s)." in end.stdout + end.stderr
+
+
+def test_the_host_leaves_a_guest_after_each_interrupt_that_it_injects():
+    end = lab(command=["cat", "/sys/module/kvm_amd/parameters/exit_after_irq"])
+    assert end.stdout == "Y\n", end.stderr
