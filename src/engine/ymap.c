@@ -87,6 +87,13 @@ static const char *scalar_of(const yaml_node_t *node)
 	return s;
 }
 
+/* Whether it is a text of no length: one in quotes. */
+static bool is_empty_text(const yaml_node_t *node)
+{
+	return node->type == YAML_SCALAR_NODE && node->data.scalar.length == 0 &&
+	       node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+}
+
 static bool is_choice(const char *choices, const char *s)
 {
 	size_t len = strlen(s);
@@ -104,16 +111,16 @@ static bool is_choice(const char *choices, const char *s)
 	}
 }
 
-static int read_text(const struct reader *r, const char *key, const char *choices,
-		     const yaml_node_t *node, struct ymap_text *ret)
+static int read_text(const struct reader *r, const struct ymap_field *f, const yaml_node_t *node,
+		     struct ymap_text *ret)
 {
-	const char *s = scalar_of(node);
+	const char *s = f->empty && is_empty_text(node) ? "" : scalar_of(node);
 
 	if (!s) {
-		return fail(r, node, "'%s': expected a text, got %s", key, shape_of(node));
+		return fail(r, node, "'%s': expected a text, got %s", f->key, shape_of(node));
 	}
-	if (choices && !is_choice(choices, s)) {
-		return fail(r, node, "'%s': '%s' is none of %s", key, s, choices);
+	if (f->choices && !is_choice(f->choices, s)) {
+		return fail(r, node, "'%s': '%s' is none of %s", f->key, s, f->choices);
 	}
 	ret->pos = pos_of(&node->start_mark);
 	ret->s = strdup(s);
@@ -184,8 +191,7 @@ static int read_list(const struct reader *r, const struct ymap_field *f, const y
 			yaml_document_get_node(r->doc, node->data.sequence.items.start[ret->n]);
 		/* Counted first, so that one that is half read is freed too. */
 		void *into = (char *)ret->items + bytes * ret->n++;
-		int code = f->map ? read_map(r, f->map, item, into)
-				  : read_text(r, f->key, NULL, item, into);
+		int code = f->map ? read_map(r, f->map, item, into) : read_text(r, f, item, into);
 
 		if (code < 0) {
 			return code;
@@ -199,11 +205,13 @@ static int read_field(const struct reader *r, const struct ymap_field *f, const 
 {
 	switch (f->type) {
 	case YMAP_TEXT:
-		return read_text(r, f->key, f->choices, node, member);
+		return read_text(r, f, node, member);
 	case YMAP_UINT:
 		return read_uint(r, f, node, member);
 	case YMAP_NUMBER:
 		return read_number(r, f, node, member);
+	case YMAP_MAP:
+		return read_map(r, f->map, node, member);
 	case YMAP_TEXTS:
 	case YMAP_MAPS:
 		break;
@@ -369,6 +377,9 @@ void ymap_fini(const struct ymap *map, void *filled)
 				ymap_fini(f->map, (char *)list->items + f->map->bytes * k);
 			}
 			free(list->items);
+			break;
+		case YMAP_MAP:
+			ymap_fini(f->map, member);
 			break;
 		}
 	}

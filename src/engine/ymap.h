@@ -47,11 +47,12 @@ struct ymap_list {
 };
 
 enum ymap_type {
-	YMAP_TEXT,   /* struct ymap_text, never empty */
+	YMAP_TEXT,   /* struct ymap_text, never empty but where @empty allows a quoted one */
 	YMAP_UINT,   /* struct ymap_uint */
 	YMAP_NUMBER, /* struct ymap_number */
 	YMAP_TEXTS,  /* struct ymap_list of struct ymap_text */
 	YMAP_MAPS,   /* struct ymap_list of what @map fills */
+	YMAP_MAP,    /* what @map fills, in place; its pos stays 0:0 when it is not given */
 };
 
 struct ymap;
@@ -61,9 +62,10 @@ struct ymap_field {
 	enum ymap_type type;
 	size_t at; /* offset of the member */
 	bool required;
+	bool empty;             /* of a text, or the texts of a list: '' is one */
 	double min, max;        /* of numbers; of lists: how many */
 	const char *choices;    /* of a text: "auto|kvm|qemu"; NULL: any */
-	const struct ymap *map; /* of YMAP_MAPS */
+	const struct ymap *map; /* of YMAP_MAPS and YMAP_MAP */
 };
 
 struct ymap {
