@@ -19,41 +19,14 @@
 /* A limit of the number's size only: what fits is for the backend and the host to say. */
 #define CPUS_MAX 1024
 
-static const struct {
-	const char *name;
-	unsigned int bits;
-} fail_on_names[] = {
-	{"oops", SESSION_FAIL_ON_OOPS},
-	{"warn", SESSION_FAIL_ON_WARN},
-	{"kasan", SESSION_FAIL_ON_KASAN},
-	{"lockdep", SESSION_FAIL_ON_LOCKDEP},
-	{"all", SESSION_FAIL_ON_OOPS | SESSION_FAIL_ON_WARN | SESSION_FAIL_ON_KASAN |
-			SESSION_FAIL_ON_LOCKDEP},
-};
-
 static int parse_fail_on(struct run_options *o, struct err *e)
 {
-	const char *p = o->fail_on;
+	int r = o->fail_on ? session_fail_on_parse(o->fail_on, &o->fail_on_mask, e) : 0;
 
-	while (p && *p) {
-		size_t len = strcspn(p, ","), i;
-
-		for (i = 0; i < ARRAY_SIZE(fail_on_names); i++) {
-			if (strlen(fail_on_names[i].name) == len &&
-			    memcmp(fail_on_names[i].name, p, len) == 0) {
-				o->fail_on_mask |= fail_on_names[i].bits;
-				break;
-			}
-		}
-		if (i == ARRAY_SIZE(fail_on_names)) {
-			return err_set(e, -EINVAL,
-				       "--fail-on: expected oops, warn, kasan, lockdep or all, "
-				       "separated by commas, got '%.*s'",
-				       (int)len, p);
-		}
-		p += len + (p[len] == ',');
+	if (r < 0) {
+		err_prefix(e, "--fail-on");
 	}
-	return 0;
+	return r;
 }
 
 static void print_features(void)

@@ -44,6 +44,7 @@ struct session_config {
 	unsigned int vcpus;
 };
 
+int session_fail_on_parse(const char *text, unsigned int *ret, struct err *e) __must_check;
 int session_run(const struct session_config *cfg, struct record_boot *record, struct outcome *ret,
 		struct err *e) __must_check;
 
