@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "engine/ymap.h"
 #include "samples/test_result.h"
@@ -33,9 +34,30 @@ enum suite_expect {
 	SUITE_EXPECT_SKIP,
 };
 
+#define SUITE_CASES_MAX       10000u /* of a suite, before they are filtered and repeated */
+#define SUITE_REPEAT_MAX      10000u
+#define SUITE_PLAN_MAX        1000000u /* cases times repetitions */
+
+#define SUITE_MEMORY_BYTES    (UINT64_C(512) << 20) /* of a case that does not say */
+#define SUITE_BOOT_TIMEOUT_NS (60 * NS_PER_SEC)
+#define SUITE_TIMEOUT_NS      (600 * NS_PER_SEC)
+#define SUITE_FAIL_ON         "oops,kasan,lockdep"
+
+enum suite_need_kind {
+	SUITE_NEED_KVM,    /* "kvm": /dev/kvm that runs kernels */
+	SUITE_NEED_CLASS,  /* "class=native" */
+	SUITE_NEED_CONFIG, /* "config=KUNIT", "config=KUNIT=m": an option of the kernel; y or m */
+	SUITE_NEED_FILE,   /* "file=/usr/bin/x": on this machine */
+	SUITE_NEED_CPUS,   /* "cpus=2": processors of this machine */
+	SUITE_NEED_MEMORY, /* "memory=4G": of this machine */
+};
+
 /* What is needed for a case to run; what is missing makes it a skip with that as its reason. */
 struct suite_need {
-	char *text; /* "kvm", "class=native", "config=KUNIT", "file=/usr/bin/x", "cpus=2" */
+	char *text;
+	enum suite_need_kind kind;
+	const char *value; /* into @text, behind the '='; NULL: none */
+	uint64_t number;   /* of SUITE_NEED_CPUS; bytes of SUITE_NEED_MEMORY; enum exec_class */
 	struct ymap_pos pos;
 };
 
@@ -45,16 +67,20 @@ struct suite_allow {
 	char *reason;
 };
 
+/*
+ * Lists are NULL-terminated, or NULL when there is nothing in them. Every path of this machine is
+ * absolute: it was found from the suite file's folder.
+ */
 struct suite_test {
-	char *name;
+	char *name; /* letters, digits and ._+-; unique in the suite */
 	struct ymap_pos pos;
 	enum suite_kind kind;
-	char **argv;   /* SUITE_COMMAND; NULL-terminated */
-	char *path;    /* of script, directory or payload, found from the suite file's folder */
+	char **argv;   /* SUITE_COMMAND */
+	char *path;    /* of script, directory or payload; of KUnit's modules, NULL: built in */
 	char **list;   /* programs of a directory, KUnit suites or modules; NULL: all */
-	char **files;  /* "HOST[:GUEST]", copied into the guest */
-	char **env;    /* NAME=VALUE */
-	char **shares; /* as --share */
+	char **files;  /* "HOST:GUEST", copied into the guest; the last ":/" parts them */
+	char **env;    /* NAME=VALUE; each NAME once */
+	char **shares; /* "DIR:MOUNT[,rw]", as --share */
 	char *root;    /* as --root, or NULL: the initramfs */
 	char **initrds;
 	char **artifacts; /* guest paths brought back */
@@ -62,8 +88,9 @@ struct suite_test {
 	size_t need_count;
 	struct suite_allow *allows;
 	size_t allow_count;
-	char *fail_on; /* as --fail-on; default "oops,kasan,lockdep" */
-	uint64_t boot_timeout_ns, idle_timeout_ns, timeout_ns;
+	char *fail_on;                        /* as --fail-on; NULL: nothing */
+	uint64_t boot_timeout_ns, timeout_ns; /* never 0 */
+	uint64_t idle_timeout_ns;             /* 0: none */
 	enum suite_expect expect;
 	char *known;       /* reason of a failure that is known, or NULL */
 	char *known_until; /* YYYY-MM-DD, or NULL: for ever */
@@ -75,11 +102,11 @@ struct suite;
 
 /* One boot. Points into the suite, which must outlive it. */
 struct suite_case {
-	char *id; /* owned */
+	char *id; /* owned; unique in a plan, one line */
 	const struct suite_test *test;
-	const char *kernel; /* file or image name; NULL: the default */
+	const char *kernel; /* as --kernel; NULL: the default, or a firmware payload instead */
 	const char *cpu;    /* as --cpu, or NULL */
-	const char *append; /* or NULL */
+	const char *append; /* or NULL; may be empty */
 	uint64_t cpus;
 	uint64_t memory_bytes;
 	unsigned int repeat; /* from 1 */
@@ -88,10 +115,10 @@ struct suite_case {
 /* Which cases, and in which order. */
 struct suite_select {
 	const char *filter;  /* expression, or NULL: ringside-test(1) */
-	unsigned int repeat; /* 1 or more */
+	unsigned int repeat; /* 0 counts as 1 */
 	bool shuffle;
 	uint64_t seed;
-	unsigned int shard, shards; /* shard 1 to shards; 1 of 1: all */
+	unsigned int shard, shards; /* shard 1 to shards; 0 of 0 or 1 of 1: all */
 };
 
 struct suite_plan {
@@ -99,9 +126,9 @@ struct suite_plan {
 	size_t count;
 };
 
-/* One command without a file. */
+/* One command without a file. What is 0 or NULL is the default. */
 struct suite_single {
-	const char *const *kernels; /* NULL-terminated; empty: the default */
+	const char *const *kernels; /* NULL-terminated; NULL or empty: the default */
 	const char *cpu, *append;
 	uint64_t cpus, memory_bytes;
 	uint64_t timeout_ns, boot_timeout_ns;
