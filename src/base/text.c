@@ -189,6 +189,33 @@ void text_make_utf8(char *s)
 }
 
 /**
+ * text_next_char() - take the next character off a text of any bytes
+ * @s: the text; moved behind the character, or not at all at its end
+ *
+ * Return: its code point, 0 at the end, TEXT_BAD_BYTE for a byte that is no part of UTF-8.
+ * Context: any thread.
+ */
+uint32_t text_next_char(const char **s)
+{
+	const unsigned char *p = (const unsigned char *)*s;
+	size_t len = utf8_sequence(p);
+	uint32_t c = p[0];
+
+	if (c == 0) {
+		return 0;
+	}
+	*s += len ? len : 1;
+	if (len == 0) {
+		return TEXT_BAD_BYTE;
+	}
+	c = len == 1 ? c : c & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	return c;
+}
+
+/**
  * text_bytes() - write a size for people, exactly: the largest unit that leaves no fraction
  * @bytes: the size
  * @buf: room for the text

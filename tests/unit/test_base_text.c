@@ -118,10 +118,26 @@ static void bytes_that_are_no_utf8_become_question_marks_and_the_rest_stays(void
 	}
 }
 
+static void characters_are_taken_off_one_by_one_and_bytes_that_are_none_too(void **state)
+{
+	const char *s = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xff\xed\xa0\xf4\x8f\xbf\xbf";
+	static const uint32_t wanted[] = {
+		'a',           0xe9,          0x20ac,   0x1f600, TEXT_BAD_BYTE,
+		TEXT_BAD_BYTE, TEXT_BAD_BYTE, 0x10ffff, 0,
+	};
+	const char *end = s + strlen(s);
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		assert_int_equal(text_next_char(&s), wanted[i]);
+	}
+	assert_ptr_equal(s, end);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_that_are_no_utf8_become_question_marks_and_the_rest_stays),
+		cmocka_unit_test(characters_are_taken_off_one_by_one_and_bytes_that_are_none_too),
 		cmocka_unit_test(sizes_count_in_1024_and_a_bare_number_in_mib),
 		cmocka_unit_test(what_is_no_size_is_refused_and_sets_nothing),
 		cmocka_unit_test(a_size_that_wraps_is_out_of_range),
