@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report of a test run (samples/test_result.h) in the forms that people and CI read. Pure over
+ * the results: nothing is looked up, so a results file renders the same anywhere. What guests wrote
+ * is in it, any bytes; each renderer escapes what its form does not take.
+ *
+ *	struct test_report t = {.title = "smoke.yaml", .results = array, .count = n, ...};
+ *	ret = test_report_text(&t, stdout, report_wants_colour(STDOUT_FILENO));
+ *	ret = test_report_junit(&t, file);
+ *	status = test_report_exit_status(&t);
+ */
+#ifndef REPORT_TEST_REPORT_H
+#define REPORT_TEST_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "samples/test_result.h"
+
+#define TEST_REPORT_SCHEMA_VERSION 1
+
+/* All of it is the caller's. */
+struct test_report {
+	const char *title;            /* the suite: its file or its name */
+	const char *ringside_version; /* that ran it */
+	uint64_t seed;
+	unsigned int shard, shards; /* 0 of 0, 1 of 1: not sharded */
+	const struct test_result *const *results;
+	size_t count;
+	const char *const *missing; /* ids of cases that were to run and have no result */
+	size_t missing_count;
+	const char *dir; /* that the cases' directories are relative to, or NULL */
+};
+
+struct test_counts {
+	size_t by_verdict[TEST_VERDICT_COUNT]; /* of cases */
+	size_t missing;
+	uint64_t duration_ns; /* of all cases, added up */
+};
+
+void test_report_count(const struct test_report *t, struct test_counts *ret);
+int test_report_exit_status(const struct test_report *t);
+
+int test_report_text(const struct test_report *t, FILE *out, bool colour) __must_check;
+int test_report_junit(const struct test_report *t, FILE *out) __must_check;
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the renderers of a test run share. */
+#ifndef REPORT_TEST_REPORT_PRIV_H
+#define REPORT_TEST_REPORT_PRIV_H
+
+#include "report/test_report.h"
+
+#define TEST_TITLE_MAX 1024       /* bytes of a sentence where a form wants a short one */
+#define TEST_BLOCK_MAX (64 << 10) /* bytes of a text of many lines */
+
+/* Writes one character of a text, which is no UTF-8 where it is TEXT_BAD_BYTE (base/text.h). */
+typedef void (*test_put_fn)(FILE *out, uint32_t c, unsigned char byte);
+
+void test_put(FILE *out, const char *s, size_t max, test_put_fn put);
+void test_put_plain(FILE *out, const char *s, size_t max);
+void test_put_escape(FILE *out, uint32_t c, unsigned char byte);
+void test_put_utf8(FILE *out, uint32_t c);
+
+const char *test_why(const struct test_result *r);
+enum test_verdict test_sub_counts_as(const struct test_result *r, const struct test_sub *s);
+int test_finish(FILE *out) __must_check;
+
+#endif
