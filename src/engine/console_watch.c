@@ -64,12 +64,22 @@ void console_watch_fini(struct console_watch *w)
 	w->count = 0;
 }
 
-/* "<4>[    1.234567] text", and with CONFIG_PRINTK_CALLER "[    1.234567][    T1] text". */
-static const char *skip_stamp(const char *s)
+/**
+ * console_watch_text() - what a line says behind the kernel's level and time stamp
+ * @s: a line, with or without them: "<4>[    1.234567] text", and with CONFIG_PRINTK_CALLER
+ *     "[    1.234567][    T1] text"
+ *
+ * Return: into @s; spaces at the text's beginning are part of it.
+ * Context: any thread.
+ */
+const char *console_watch_text(const char *s)
 {
+	const char *begin;
+
 	if (s[0] == '<' && s[1] >= '0' && s[1] <= '7' && s[2] == '>') {
 		s += 3;
 	}
+	begin = s;
 	while (*s == '[' && strspn(s + 1, " .0123456789TC") > 0) {
 		const char *end = s + 1 + strspn(s + 1, " .0123456789TC");
 
@@ -78,16 +88,14 @@ static const char *skip_stamp(const char *s)
 		}
 		s = end + 1;
 	}
-	while (*s == ' ') {
-		s++;
-	}
-	return s;
+	return s + (s > begin && *s == ' ');
 }
 
 static void line_judge(struct console_watch *w)
 {
-	const char *text = skip_stamp(w->line);
+	const char *text = console_watch_text(w->line);
 
+	text += strspn(text, " ");
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		if (text_starts_with(text, patterns[i].text)) {
 			w->fn(w->ctx, patterns[i].event, text);

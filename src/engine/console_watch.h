@@ -44,5 +44,6 @@ void console_watch_fini(struct console_watch *w);
 void console_watch_feed(struct console_watch *w, const void *data, size_t len);
 size_t console_watch_line_count(const struct console_watch *w);
 const char *console_watch_line(const struct console_watch *w, size_t i);
+const char *console_watch_text(const char *s);
 
 #endif
