@@ -343,7 +343,7 @@ int suite_take_fail_on(const struct suite_reading *r, const struct ymap_text *t,
 	unsigned int mask;
 
 	*ret = NULL;
-	if (strcmp(t->s, "none") == 0) {
+	if (strcmp(t->s, SUITE_FAIL_ON_NONE) == 0) {
 		return 0;
 	}
 	if (session_fail_on_parse(t->s, &mask, r->e) < 0) {

@@ -66,7 +66,7 @@ static const struct ymap known_map = {"known", sizeof(struct suite_file_known), 
 static const struct ymap_field test_fields[] = {
 	{TEXT(name), .required = true},
 	{MEMBER(struct suite_file_test, matrix), .type = YMAP_MAP, .map = &matrix_map},
-	{LIST(command), .min = 1},
+	{LIST(command), .min = 1, .empty = true},
 	{TEXT(script)},
 	{TEXT(kselftest)},
 	{TEXT(scripts)},

@@ -43,6 +43,10 @@ struct suite {
 
 #define SUITE_NAME "command" /* of the suite and the test that a command line makes */
 
+/* Words of the file. */
+#define SUITE_KUNIT_BUILTIN "builtin"
+#define SUITE_FAIL_ON_NONE  "none"
+
 /* suite.c */
 void suite_test_init(struct suite_test *t);
 int suite_list_add(char ***list, const char *text) __must_check;

@@ -148,7 +148,7 @@ static int take_kind(const struct suite_reading *r, const struct suite_file_test
 		return copy_texts(r, &f->command, &to->argv);
 	}
 	text = member(f, kinds[i].at);
-	if (to->kind != SUITE_KUNIT || strcmp(text->s, "builtin") != 0) {
+	if (to->kind != SUITE_KUNIT || strcmp(text->s, SUITE_KUNIT_BUILTIN) != 0) {
 		code = suite_find_path(r, kinds[i].key, text->pos, text->s, kinds[i].path,
 				       &to->path);
 	}
