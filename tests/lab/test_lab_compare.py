@@ -9,21 +9,15 @@ import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 1500
-TRIES = 3
 BENCH = "syscall.null,ctxsw.futex.fs,ctxsw.futex.fsgs"
 
 
 def compare(prefix, results, *words):
     """Run compare, in the lab when the prefix says so; its exit status and its report."""
-    for _ in range(TRIES):
-        results.unlink(missing_ok=True)
-        done = subprocess.run([*prefix, "compare", *words, "--seed", "1", "--batches", "8",
-                               "--results", results, "--json"],
-                              cwd=TOP, text=True, capture_output=True, stdin=subprocess.DEVNULL,
-                              timeout=PATIENCE_S)
-        # Boots in the lab hang now and then, more so on a busy machine (docs/lab.md).
-        if done.stdout or "boots failed" not in done.stderr:
-            break
+    done = subprocess.run([*prefix, "compare", *words, "--seed", "1", "--batches", "8",
+                           "--results", results, "--json"],
+                          cwd=TOP, text=True, capture_output=True, stdin=subprocess.DEVNULL,
+                          timeout=PATIENCE_S)
     assert done.stdout, done.stderr
     report = json.loads(done.stdout)
     return done.returncode, report, {row["name"]: row for row in report["benchmarks"]}
