@@ -75,11 +75,11 @@ struct suite_test {
 	char *name; /* letters, digits and ._+-; unique in the suite */
 	struct ymap_pos pos;
 	enum suite_kind kind;
-	char **argv;   /* SUITE_COMMAND */
-	char *path;    /* of script, directory or payload; of KUnit's modules, NULL: built in */
-	char **list;   /* programs of a directory, KUnit suites or modules; NULL: all */
-	char **files;  /* "HOST:GUEST", copied into the guest; the last ":/" parts them */
-	char **env;    /* NAME=VALUE; each NAME once */
+	char **argv;  /* SUITE_COMMAND */
+	char *path;   /* of script, directory or payload; of KUnit's modules, NULL: built in */
+	char **list;  /* programs of a directory, modules, or one glob of KUnit suites; NULL: all */
+	char **files; /* "HOST:GUEST", copied into the guest; the last ":/" parts them */
+	char **env;   /* NAME=VALUE; each NAME once */
 	char **shares; /* "DIR:MOUNT[,rw]", as --share */
 	char *root;    /* as --root, or NULL: the initramfs */
 	char **initrds;

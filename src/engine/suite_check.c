@@ -14,7 +14,10 @@
 #include "samples/class.h"
 
 #define NAME_MAX_BYTES 80
-#define MEMORY_MAX     (UINT64_C(1) << 44)
+/* What regcomp() makes of a pattern is as large as its repetitions say. */
+#define PATTERN_MAX_BYTES   512
+#define PATTERN_MAX_REPEATS 1000
+#define MEMORY_MAX          (UINT64_C(1) << 44)
 
 /**
  * suite_fail() - an error that says where it stands
@@ -352,6 +355,24 @@ int suite_take_fail_on(const struct suite_reading *r, const struct ymap_text *t,
 	return copy(r, t->s, ret);
 }
 
+/* At most how often a part of an expression is copied for its "{m,n}": they multiply. */
+static uint64_t repeats(const char *s)
+{
+	uint64_t all = 1;
+
+	for (s = strchr(s, '{'); s && all <= PATTERN_MAX_REPEATS; s = strchr(s + 1, '{')) {
+		uint64_t most = 1;
+
+		for (const char *p = s + 1; isdigit((unsigned char)*p) || *p == ','; p++) {
+			uint64_t n = isdigit((unsigned char)*p) ? strtoull(p, NULL, 10) : 0;
+
+			most = n > most ? n : most;
+		}
+		all = most > PATTERN_MAX_REPEATS ? most : all * most;
+	}
+	return all;
+}
+
 /**
  * suite_check_pattern() - whether a text is a POSIX extended regular expression
  * @r: the file
@@ -364,8 +385,14 @@ int suite_check_pattern(const struct suite_reading *r, const struct ymap_text *t
 {
 	char why[128];
 	regex_t regex;
-	int bad = regcomp(&regex, t->s, REG_EXTENDED | REG_NOSUB);
+	int bad;
 
+	if (strlen(t->s) > PATTERN_MAX_BYTES || repeats(t->s) > PATTERN_MAX_REPEATS) {
+		return suite_fail(r, t->pos,
+				  "'pattern': more than %d bytes, or than %d repetitions by {}",
+				  PATTERN_MAX_BYTES, PATTERN_MAX_REPEATS);
+	}
+	bad = regcomp(&regex, t->s, REG_EXTENDED | REG_NOSUB);
 	if (bad) {
 		regerror(bad, &regex, why, sizeof(why));
 		return suite_fail(r, t->pos, "'pattern': '%s' is no regular expression: %s", t->s,

@@ -99,7 +99,7 @@ static int copy_texts(const struct suite_reading *r, const struct ymap_list *fro
 	return 0;
 }
 
-/* Programs of a directory, KUnit suites or modules: names, no paths. */
+/* Programs of a directory, modules, or a glob of KUnit suites: names, no paths. */
 static int take_only(const struct suite_reading *r, const struct suite_file_test *f,
 		     struct suite_test *to)
 {
@@ -107,6 +107,12 @@ static int take_only(const struct suite_reading *r, const struct suite_file_test
 	_cleanup_free_ char *path = NULL;
 	int code = 0;
 
+	if (!to->path && f->only.n > 1) {
+		return suite_fail(r, texts[1].pos,
+				  "'only': suites that are built in are one glob (the kernel's "
+				  "kunit.filter_glob), got %zu",
+				  f->only.n);
+	}
 	for (size_t i = 0; code == 0 && i < f->only.n; i++) {
 		if (!to->path) {
 			code = suite_check_line(r, "only", &texts[i]);

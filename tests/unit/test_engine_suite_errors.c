@@ -63,6 +63,9 @@ static const struct {
 	 "1:42: 'only': expected a name in %/kst, got '../a.sh'"},
 	{"tests: [{name: a, kunit: nothing}]\n",
 	 "1:26: 'kunit': %/nothing: No such file or directory"},
+	{"tests: [{name: a, kunit: builtin, only: ['list*', kunit]}]\n",
+	 "1:51: 'only': suites that are built in are one glob (the kernel's kunit.filter_glob), "
+	 "got 2"},
 	{"tests: [{name: a, firmware: payload, env: [A=1]}]\n",
 	 "1:43: 'env' is of no use to a firmware payload"},
 	{"tests: [{name: a, firmware: payload, root: /}]\n",
@@ -96,6 +99,8 @@ static const struct {
 	 "4:13: allow: 'reason' is missing; its keys are: pattern, reason"},
 	{ONE "    allow: [{pattern: '(', reason: r}]\n",
 	 "4:23: 'pattern': '(' is no regular expression: Unmatched ( or \\("},
+	{ONE "    allow: [{pattern: '(a{20}){60}', reason: r}]\n",
+	 "4:23: 'pattern': more than 512 bytes, or than 1000 repetitions by {}"},
 	{ONE "    fail_on: oops,bug\n",
 	 "4:14: 'fail_on': expected oops, warn, kasan, lockdep or all, separated by commas, "
 	 "got 'bug'"},
