@@ -135,11 +135,7 @@ static void put_output(FILE *out, const struct test_report *t, const struct test
 	}
 	if (r->dir && *r->dir) {
 		fputs("its files: ", out);
-		if (t->dir && *t->dir) {
-			test_put(out, t->dir, TEST_TITLE_MAX, put_xml_block);
-			fputc('/', out);
-		}
-		test_put(out, r->dir, TEST_TITLE_MAX, put_xml_block);
+		test_put_dir(out, t, r, put_xml_block);
 		fputc('\n', out);
 	}
 	fputs("</system-out>\n", out);

@@ -116,6 +116,58 @@ void test_put_plain(FILE *out, const char *s, size_t max)
 	test_put(out, s, max, test_put_escape);
 }
 
+static void put_count(FILE *out, size_t n, const char *what, bool *first)
+{
+	if (n > 0) {
+		fprintf(out, "%s%zu %s", *first ? ": " : ", ", n, what);
+		*first = false;
+	}
+}
+
+/**
+ * test_put_head() - write what a run came to in one line, without its end
+ * @out: where to
+ * @t: the run
+ * @max: bytes of its title at most
+ * @put: writes one character of it
+ */
+void test_put_head(FILE *out, const struct test_report *t, size_t max, test_put_fn put)
+{
+	size_t cases = t->count + t->missing_count;
+	struct test_counts n;
+	bool first = true;
+
+	test_report_count(t, &n);
+	test_put(out, t->title ? t->title : "ringside test", max, put);
+	if (t->shards > 1) {
+		fprintf(out, ", shard %u of %u", t->shard, t->shards);
+	}
+	fprintf(out, ": %zu case%s", cases, cases == 1 ? "" : "s");
+	put_count(out, n.by_verdict[TEST_NOT_OK], "not ok", &first);
+	put_count(out, n.missing, "not run", &first);
+	put_count(out, n.by_verdict[TEST_FLAKY], "flaky", &first);
+	put_count(out, n.by_verdict[TEST_KNOWN], "known", &first);
+	put_count(out, n.by_verdict[TEST_SKIPPED], "skipped", &first);
+	put_count(out, n.by_verdict[TEST_OK], "ok", &first);
+}
+
+/**
+ * test_put_dir() - write where the files of a case are
+ * @out: where to
+ * @t: the run
+ * @r: the case, which has a directory
+ * @put: writes one character of it
+ */
+void test_put_dir(FILE *out, const struct test_report *t, const struct test_result *r,
+		  test_put_fn put)
+{
+	if (t->dir && *t->dir) {
+		test_put(out, t->dir, TEST_TITLE_MAX, put);
+		put(out, '/', '/');
+	}
+	test_put(out, r->dir, TEST_TITLE_MAX, put);
+}
+
 /**
  * test_why() - one sentence for a case
  * @r: the case

@@ -12,7 +12,6 @@
 #ifndef REPORT_TEST_REPORT_H
 #define REPORT_TEST_REPORT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,9 @@ int test_report_exit_status(const struct test_report *t);
 
 int test_report_text(const struct test_report *t, FILE *out, bool colour) __must_check;
 int test_report_junit(const struct test_report *t, FILE *out) __must_check;
+int test_report_tap(const struct test_report *t, FILE *out) __must_check;
+int test_report_github(const struct test_report *t, FILE *out) __must_check;
+int test_report_markdown(const struct test_report *t, FILE *out) __must_check;
+int test_report_json(const struct test_report *t, FILE *out) __must_check;
 
 #endif

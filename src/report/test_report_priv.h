@@ -16,6 +16,9 @@ void test_put_plain(FILE *out, const char *s, size_t max);
 void test_put_escape(FILE *out, uint32_t c, unsigned char byte);
 void test_put_utf8(FILE *out, uint32_t c);
 
+void test_put_head(FILE *out, const struct test_report *t, size_t max, test_put_fn put);
+void test_put_dir(FILE *out, const struct test_report *t, const struct test_result *r,
+		  test_put_fn put);
 const char *test_why(const struct test_result *r);
 enum test_verdict test_sub_counts_as(const struct test_result *r, const struct test_sub *s);
 int test_finish(FILE *out) __must_check;

@@ -47,20 +47,57 @@ static void put_text(FILE *out, uint32_t c, unsigned char byte)
 	}
 }
 
+/*
+ * Logs of GitHub Actions take "::" at the start of a line, and "##[" anywhere, for commands: a
+ * guest must not give any. Wrapping makes the start of a line of any word.
+ */
+static void put_no_command(FILE *out, const char *s)
+{
+	bool start = true;
+
+	for (; *s; s++) {
+		if (start && s[0] == ':' && s[1] == ':') {
+			fputs("\\x3a", out);
+		} else if (text_starts_with(s, "##[")) {
+			fputs("\\x23", out);
+		} else {
+			fputc(*s, out);
+		}
+		start = *s == ' ';
+	}
+}
+
+static void put_visible(FILE *out, const char *s)
+{
+	test_put(out, s, TEST_TITLE_MAX, put_text);
+}
+
+static char *render(const char *s, void (*put)(FILE *out, const char *s))
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f) {
+		return NULL;
+	}
+	put(f, s);
+	if (fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 /* One line of any bytes, wrapped where it does not fit. */
 static void put_line(const struct page *p, size_t at, size_t indent, const char *s, size_t len)
 {
 	_cleanup_free_ char *line = strndup(s, len);
-	_cleanup_free_ char *safe = NULL;
-	size_t safe_len = 0;
-	FILE *f = line ? open_memstream(&safe, &safe_len) : NULL;
+	_cleanup_free_ char *visible = line ? render(line, put_visible) : NULL;
+	_cleanup_free_ char *safe = visible ? render(visible, put_no_command) : NULL;
+	size_t safe_len = safe ? strlen(safe) : 0;
 
-	if (!f) {
-		fputs("[out of memory]\n", p->out);
-		return;
-	}
-	test_put(f, line, TEST_TITLE_MAX, put_text);
-	if (fclose(f) != 0) {
+	if (!safe) {
 		fputs("[out of memory]\n", p->out);
 		return;
 	}
@@ -112,11 +149,7 @@ static void put_place(const struct page *p, const struct test_report *t,
 	}
 	if (r->dir && *r->dir) {
 		fprintf(p->out, "%*sfiles: ", INDENT, "");
-		if (t->dir && *t->dir) {
-			test_put_plain(p->out, t->dir, TEST_TITLE_MAX);
-			fputc('/', p->out);
-		}
-		test_put_plain(p->out, r->dir, TEST_TITLE_MAX);
+		test_put_dir(p->out, t, r, test_put_escape);
 		fputc('\n', p->out);
 	}
 }
@@ -178,35 +211,6 @@ static void put_result(const struct page *p, const struct test_report *t,
 	put_place(p, t, r);
 }
 
-static void put_count(FILE *out, size_t n, const char *what, bool *first)
-{
-	if (n > 0) {
-		fprintf(out, "%s%zu %s", *first ? ": " : ", ", n, what);
-		*first = false;
-	}
-}
-
-static void put_head(const struct page *p, const struct test_report *t)
-{
-	size_t cases = t->count + t->missing_count;
-	struct test_counts n;
-	bool first = true;
-
-	test_report_count(t, &n);
-	test_put_plain(p->out, t->title ? t->title : "ringside test", TEST_TITLE_MAX);
-	if (t->shards > 1) {
-		fprintf(p->out, ", shard %u of %u", t->shard, t->shards);
-	}
-	fprintf(p->out, ": %zu case%s", cases, cases == 1 ? "" : "s");
-	put_count(p->out, n.by_verdict[TEST_NOT_OK], "not ok", &first);
-	put_count(p->out, n.missing, "not run", &first);
-	put_count(p->out, n.by_verdict[TEST_FLAKY], "flaky", &first);
-	put_count(p->out, n.by_verdict[TEST_KNOWN], "known", &first);
-	put_count(p->out, n.by_verdict[TEST_SKIPPED], "skipped", &first);
-	put_count(p->out, n.by_verdict[TEST_OK], "ok", &first);
-	fputc('\n', p->out);
-}
-
 static void put_all(const struct page *p, const struct test_report *t, enum test_verdict v)
 {
 	bool first = true;
@@ -249,7 +253,8 @@ int test_report_text(const struct test_report *t, FILE *out, bool colour)
 {
 	const struct page p = {out, colour};
 
-	put_head(&p, t);
+	test_put_head(out, t, TEST_TITLE_MAX, put_text);
+	fputc('\n', out);
 	put_all(&p, t, TEST_NOT_OK);
 	if (t->missing_count > 0) {
 		fputc('\n', out);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* See test_fixture.h. */
+#include "support.h"
+
+#include <errno.h>
+#include <string.h>
+
 #include "test_fixture.h"
 
 static char *tags[] = {"smoke", "lists"};
@@ -164,4 +169,54 @@ void test_fixture_init(struct test_fixture *f)
 		       .duration_ns = 600000000,
 		       .dir = TEST_HOSTILE,
 	       });
+}
+
+/**
+ * test_fixture_render() - what a renderer writes
+ * @fn: the renderer
+ * @t: the run
+ *
+ * Return: the text, the caller's to free().
+ */
+char *test_fixture_render(test_fixture_fn fn, const struct test_report *t)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(fn(t, out), 0);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(strlen(text), len);
+	return text;
+}
+
+/**
+ * test_fixture_check_harmless() - that nothing in a text moves a cursor, and all of it is UTF-8
+ * @text: what was rendered
+ */
+void test_fixture_check_harmless(const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		assert_true((unsigned char)*p >= 0x20 || *p == '\n' || *p == '\t');
+		assert_true(*p != 0x7f);
+	}
+	assert_null(strstr(text, "\xff"));
+	assert_null(strstr(text, "\xed\xa0"));
+	assert_null(strstr(text, "\xc2\x9b"));
+	assert_null(strstr(text, "\xe2\x80\xae"));
+}
+
+/**
+ * test_fixture_check_full_disk() - that a renderer tells of a disk that is full
+ * @fn: the renderer
+ * @t: the run
+ */
+void test_fixture_check_full_disk(test_fixture_fn fn, const struct test_report *t)
+{
+	FILE *out = fopen("/dev/full", "we");
+
+	assert_non_null(out);
+	assert_int_equal(fn(t, out), -EIO);
+	fclose(out);
 }

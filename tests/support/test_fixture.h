@@ -20,6 +20,11 @@ struct test_fixture {
 	struct test_report report;
 };
 
+typedef int (*test_fixture_fn)(const struct test_report *t, FILE *out);
+
 void test_fixture_init(struct test_fixture *f);
+char *test_fixture_render(test_fixture_fn fn, const struct test_report *t);
+void test_fixture_check_harmless(const char *text);
+void test_fixture_check_full_disk(test_fixture_fn fn, const struct test_report *t);
 
 #endif

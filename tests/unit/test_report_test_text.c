@@ -2,7 +2,6 @@
 /* A test run for people, against tests/golden (the folder is the program's argument). */
 #include "support.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +17,19 @@ static int setup(void **state)
 	return 0;
 }
 
+static int plain(const struct test_report *t, FILE *out)
+{
+	return test_report_text(t, out, false);
+}
+
+static int coloured(const struct test_report *t, FILE *out)
+{
+	return test_report_text(t, out, true);
+}
+
 static char *render(bool colour)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_non_null(out);
-	assert_int_equal(test_report_text(&f.report, out, colour), 0);
-	assert_int_equal(fclose(out), 0);
-	return text;
+	return test_fixture_render(colour ? coloured : plain, &f.report);
 }
 
 static void what_failed_stands_first(void **state)
@@ -41,11 +43,24 @@ static void nothing_of_the_guest_moves_the_cursor(void **state)
 {
 	_cleanup_free_ char *text = render(false);
 
-	for (const char *p = text; *p; p++) {
-		assert_true((unsigned char)*p >= 0x20 || *p == '\n');
-	}
-	assert_null(strstr(text, "\xc2\x9b"));
-	assert_null(strstr(text, "\xe2\x80\xae"));
+	test_fixture_check_harmless(text);
+}
+
+/* GitHub takes "::" at the start of a line, and "##[" anywhere, for a command to its runner. */
+static void nothing_of_the_guest_is_a_workflow_command(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+
+	f.results[2].message =
+		"::set-env name=A::b\n  ::error::x\na word that is wrapped to the next "
+		"line and there begins it, 77 ::stop-commands::x ##[add-path]x a::b";
+	f.report.results = &f.list[2];
+	f.report.count = 1;
+	text = render(false);
+	assert_null(strstr(text, " ::"));
+	assert_null(strstr(text, "##["));
+	assert_non_null(strstr(text, "\n         \\x3a:set-env name=A::b\n"));
+	assert_non_null(strstr(text, " \\x3a:stop-commands::x \\x23#[add-path]x a::b\n"));
 }
 
 static void colour_is_around_verdicts_only(void **state)
@@ -105,11 +120,7 @@ static void many_failures_of_one_case_are_bounded(void **state)
 
 static void a_full_disk_is_told_of(void **state)
 {
-	FILE *out = fopen("/dev/full", "we");
-
-	assert_non_null(out);
-	assert_int_equal(test_report_text(&f.report, out, false), -EIO);
-	fclose(out);
+	test_fixture_check_full_disk(plain, &f.report);
 }
 
 int main(int argc, char **argv)
@@ -117,6 +128,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_failed_stands_first, setup),
 		cmocka_unit_test_setup(nothing_of_the_guest_moves_the_cursor, setup),
+		cmocka_unit_test_setup(nothing_of_the_guest_is_a_workflow_command, setup),
 		cmocka_unit_test_setup(colour_is_around_verdicts_only, setup),
 		cmocka_unit_test_setup(words_are_wrapped_and_names_are_not, setup),
 		cmocka_unit_test_setup(a_run_that_passed_is_one_line, setup),

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A test run as annotations of GitHub Actions: a workflow command a line, an error for what is not
+ * ok or has no result, a warning for what is flaky, a notice for what is known. Each points to the
+ * test in its suite file. Workflow commands: docs.github.com, "Workflow commands for GitHub
+ * Actions".
+ */
+#include <string.h>
+
+#include "report/test_report_priv.h"
+
+#define SUBS_MAX 10 /* of one case */
+
+/* "%" and the ends of lines are the only ones that a message cannot have as they are. */
+static void put_data(FILE *out, uint32_t c, unsigned char byte)
+{
+	if (c == '%' || c == '\n') {
+		fprintf(out, "%%%02X", (unsigned int)c);
+	} else if (c == '\t') {
+		fputc('\t', out);
+	} else {
+		test_put_escape(out, c, byte);
+	}
+}
+
+/* A property ends at a comma or a colon. */
+static void put_property(FILE *out, uint32_t c, unsigned char byte)
+{
+	if (c == ',' || c == ':') {
+		fprintf(out, "%%%02X", (unsigned int)c);
+	} else {
+		put_data(out, c, byte);
+	}
+}
+
+static void put_end_of_line(FILE *out)
+{
+	put_data(out, '\n', '\n');
+}
+
+static void put_subs(FILE *out, const struct test_result *r)
+{
+	size_t failed = 0;
+
+	for (size_t i = 0; i < r->sub_count; i++) {
+		if (test_sub_counts_as(r, &r->subs[i]) != TEST_NOT_OK) {
+			continue;
+		}
+		if (++failed <= SUBS_MAX) {
+			put_end_of_line(out);
+			fputs("not ok: ", out);
+			test_put(out, r->subs[i].name, TEST_TITLE_MAX, put_data);
+		}
+	}
+	if (failed > SUBS_MAX) {
+		put_end_of_line(out);
+		fprintf(out, "and %zu more of %zu", failed - SUBS_MAX, r->sub_count);
+	}
+}
+
+static void annotate(FILE *out, const struct test_report *t, const struct test_result *r,
+		     const char *command)
+{
+	fprintf(out, "::%s ", command);
+	if (r->file && *r->file) {
+		fputs("file=", out);
+		test_put(out, r->file, TEST_TITLE_MAX, put_property);
+		fprintf(out, ",line=%u,col=%u,", r->line, r->column);
+	}
+	fputs("title=", out);
+	test_put(out, r->id, TEST_TITLE_MAX, put_property);
+	fputs("::", out);
+	fputs(r->verdict == TEST_FLAKY ? "flaky" : test_outcome_name(r->outcome), out);
+	if (r->message && *r->message) {
+		fputs(": ", out);
+		test_put(out, r->message, TEST_TITLE_MAX, put_data);
+	}
+	if (r->verdict == TEST_KNOWN) {
+		put_end_of_line(out);
+		fputs("known: ", out);
+		test_put(out, r->known, TEST_TITLE_MAX, put_data);
+	}
+	put_subs(out, r);
+	if (r->dir && *r->dir) {
+		put_end_of_line(out);
+		fputs("files: ", out);
+		test_put_dir(out, t, r, put_data);
+	}
+	fputc('\n', out);
+}
+
+static void annotate_all(FILE *out, const struct test_report *t, enum test_verdict v,
+			 const char *command)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		if (t->results[i]->verdict == v) {
+			annotate(out, t, t->results[i], command);
+		}
+	}
+}
+
+/**
+ * test_report_github() - write a run as annotations of GitHub Actions
+ * @t: the run
+ * @out: where to; an action's stdout takes them
+ *
+ * GitHub shows ten of each kind a step: what failed first stands first.
+ *
+ * Return: 0, or -EIO where @out has failed.
+ * Context: any thread that owns @out.
+ */
+int test_report_github(const struct test_report *t, FILE *out)
+{
+	annotate_all(out, t, TEST_NOT_OK, "error");
+	for (size_t i = 0; i < t->missing_count; i++) {
+		fputs("::error title=", out);
+		test_put(out, t->missing[i], TEST_TITLE_MAX, put_property);
+		fputs("::it was to run and has no result\n", out);
+	}
+	annotate_all(out, t, TEST_FLAKY, "warning");
+	annotate_all(out, t, TEST_KNOWN, "notice");
+	return test_finish(out);
+}
