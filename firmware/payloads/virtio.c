@@ -1,237 +1,74 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * virtio.elf: a driver that breaks the rules of virtio 1.2, on every entropy, block, network,
- * socket and console device that the machine has. A network device is to be sent frames of
- * NET_BYTES all the time. A broken request must come back alone and unanswered; a broken ring must
- * set DEVICE_NEEDS_RESET; and afterwards the device must serve a good request.
+ * socket, console and file system device that the machine has. A network device is to be sent
+ * frames of NET_BYTES all the time. A broken request must come back alone and unanswered; a broken
+ * ring must set DEVICE_NEEDS_RESET; and afterwards the device must serve a good request.
+ *
+ * The requests of a file system are served by a program that is not ours, and broken ones are its
+ * own affair: it may end of them. With "fs_fault=N" that is all that happens: the N-th of them, on
+ * a file system device.
+ *
+ * With "vsock_port=N" a socket device connects to that port of the host, too.
  */
-#include <linux/virtio_config.h>
-#include <linux/virtio_console.h>
-#include <linux/virtio_ids.h>
-#include <linux/virtio_mmio.h>
-#include <linux/virtio_ring.h>
-#include <linux/virtio_vsock.h>
-
-#include "fw.h"
+#include "virtio_priv.h"
 
 #define SLOTS_GPA  UINT64_C(0xfeb00000)
 #define SLOT_BYTES 0x1000
 #define SLOTS      18
 #define MAGIC      0x74726976
-#define SIZE       8 /* entries of the queue */
-#define NO_RAM     UINT64_C(0xf0000000)
-#define NET_BYTES  64 /* of a frame */
-#define NET_HEADER 12
-#define PACKET     44 /* bytes of a socket packet without data */
-#define GUEST_CID  3
-#define HOST_CID   2
-#define SPINS      2000000 /* an answer comes long before, or never */
-#define FEW_SPINS  20000
-#define RUNNING    15 /* the status of a device at work */
+#define RESETS     20
+#define NO_NUMBER  UINT64_MAX
 
-#define NEXT       VRING_DESC_F_NEXT
-#define WRITE      VRING_DESC_F_WRITE
-#define TABLE      VRING_DESC_F_INDIRECT
-
-static struct {
-	struct vring_desc desc[SIZE];
-	struct vring_desc table[SIZE];
-	struct {
-		uint16_t flags, idx, ring[SIZE], event;
-	} avail;
-	struct {
-		uint16_t flags, idx;
-		struct vring_used_elem ring[SIZE];
-		uint16_t event;
-	} used __attribute__((aligned(4)));
-	uint8_t buffer[1024];
-	struct {
-		uint32_t type, reserved;
-		uint64_t sector;
-	} header;
-	uint8_t status;
-} ram __attribute__((aligned(4096)));
-
-#define A ((uintptr_t)ram.buffer)
-#define T ((uintptr_t)ram.table)
-
-static uintptr_t base;
-static uint32_t id;
-static uint32_t queue; /* the one to break */
-
-static uint32_t get(uint32_t reg)
-{
-	return *(volatile uint32_t *)(base + reg);
-}
-
-static void set(uint32_t reg, uint64_t value)
-{
-	*(volatile uint32_t *)(base + reg) = (uint32_t)value;
-}
-
-static void set_address(uint32_t reg, const void *at)
-{
-	set(reg, (uintptr_t)at);
-	set(reg + 4, (uintptr_t)at >> 32);
-}
-
-/* From reset to work, with one queue. */
-static bool start(bool event_idx)
-{
-	memset(&ram, 0, sizeof(ram));
-	set(VIRTIO_MMIO_STATUS, 0);
-	set(VIRTIO_MMIO_STATUS, VIRTIO_CONFIG_S_ACKNOWLEDGE);
-	set(VIRTIO_MMIO_STATUS, VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER);
-	set(VIRTIO_MMIO_DRIVER_FEATURES_SEL, 0);
-	set(VIRTIO_MMIO_DRIVER_FEATURES,
-	    1u << VIRTIO_RING_F_INDIRECT_DESC | (uint32_t)event_idx << VIRTIO_RING_F_EVENT_IDX);
-	set(VIRTIO_MMIO_DRIVER_FEATURES_SEL, 1);
-	set(VIRTIO_MMIO_DRIVER_FEATURES, 1u << (VIRTIO_F_VERSION_1 - 32));
-	set(VIRTIO_MMIO_STATUS, RUNNING & ~VIRTIO_CONFIG_S_DRIVER_OK);
-	set(VIRTIO_MMIO_QUEUE_SEL, queue);
-	set(VIRTIO_MMIO_QUEUE_NUM, SIZE);
-	set_address(VIRTIO_MMIO_QUEUE_DESC_LOW, ram.desc);
-	set_address(VIRTIO_MMIO_QUEUE_AVAIL_LOW, &ram.avail);
-	set_address(VIRTIO_MMIO_QUEUE_USED_LOW, &ram.used);
-	set(VIRTIO_MMIO_QUEUE_READY, 1);
-	set(VIRTIO_MMIO_STATUS, RUNNING);
-	return get(VIRTIO_MMIO_STATUS) == RUNNING;
-}
-
-static void offer(uint16_t head)
-{
-	ram.avail.ring[ram.avail.idx % SIZE] = head;
-	__atomic_store_n(&ram.avail.idx, (uint16_t)(ram.avail.idx + 1), __ATOMIC_RELEASE);
-	set(VIRTIO_MMIO_QUEUE_NOTIFY, queue);
-}
-
-/* Has the device given back all that it was offered? */
-static bool wait_used(uint64_t spins)
-{
-	while (__atomic_load_n(&ram.used.idx, __ATOMIC_ACQUIRE) != ram.avail.idx) {
-		if (spins-- == 0) {
-			return false;
-		}
-		__asm__ volatile("pause");
-	}
-	return true;
-}
-
-static bool wait_needs_reset(void)
-{
-	for (unsigned int i = 0; i < FEW_SPINS; i++) {
-		if (get(VIRTIO_MMIO_STATUS) & VIRTIO_CONFIG_S_NEEDS_RESET) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static const struct vring_used_elem *last_used(void)
-{
-	return &ram.used.ring[(uint16_t)(ram.used.idx - 1) % SIZE];
-}
-
-/* One buffer to the device, which answers nothing. */
-static bool send_buffer(uint32_t bytes)
-{
-	ram.desc[0] = (struct vring_desc){A, bytes, 0, 0};
-	offer(0);
-	return wait_used(SPINS) && last_used()->len == 0;
-}
-
-static struct virtio_vsock_hdr *packet(void)
-{
-	struct virtio_vsock_hdr *h = (struct virtio_vsock_hdr *)ram.buffer;
-
-	memset(h, 0, PACKET);
-	h->src_cid = GUEST_CID;
-	h->dst_cid = HOST_CID;
-	h->src_port = h->dst_port = 1;
-	h->type = VIRTIO_VSOCK_TYPE_STREAM;
-	h->op = VIRTIO_VSOCK_OP_RST; /* of a connection that there is not: needs no answer */
-	return h;
-}
-
-/* A request as it should be: random bytes, the first sector, a frame, a packet, a message, text. */
-static bool good_request(void)
-{
-	if (id == VIRTIO_ID_RNG) {
-		ram.desc[0] = (struct vring_desc){A, 64, WRITE, 0};
-		offer(0);
-		return wait_used(SPINS) && last_used()->len == 64;
-	}
-	if (id == VIRTIO_ID_NET && queue == 0) {
-		ram.desc[0] = (struct vring_desc){A, sizeof(ram.buffer), WRITE, 0};
-		offer(0);
-		return wait_used(SPINS) && last_used()->len == NET_HEADER + NET_BYTES;
-	}
-	if (id == VIRTIO_ID_NET) {
-		memset(ram.buffer, 0, NET_HEADER);
-		return send_buffer(NET_HEADER + NET_BYTES);
-	}
-	if (id == VIRTIO_ID_VSOCK) {
-		packet();
-		return send_buffer(PACKET);
-	}
-	if (id == VIRTIO_ID_CONSOLE) {
-		memset(ram.buffer, 0, sizeof(struct virtio_console_control));
-		return send_buffer(sizeof(struct virtio_console_control));
-	}
-	ram.status = 0xff;
-	ram.desc[0] = (struct vring_desc){(uintptr_t)&ram.header, 16, NEXT, 1};
-	ram.desc[1] = (struct vring_desc){A, 512, NEXT | WRITE, 2};
-	ram.desc[2] = (struct vring_desc){(uintptr_t)&ram.status, 1, WRITE, 0};
-	offer(0);
-	return wait_used(SPINS) && *(volatile uint8_t *)&ram.status == 0;
-}
-
-struct fault {
+static const struct {
 	const char *what;
 	struct vring_desc desc[2], table[2];
+} faults[] = {
+	{"a loop of one", {{A, 4, NEXT, 0}}, {{0}}},
+	{"a loop of two", {{A, 4, NEXT, 1}, {A, 4, NEXT, 0}}, {{0}}},
+	{"a next outside of the table", {{A, 4, NEXT, SIZE}}, {{0}}},
+	{"a next far outside", {{A, 4, NEXT, 0xffff}}, {{0}}},
+	{"an empty buffer", {{A, 0, WRITE, 0}}, {{0}}},
+	{"an empty buffer behind another", {{A, 4, NEXT, 1}, {A, 0, WRITE, 0}}, {{0}}},
+	{"a buffer that is no RAM", {{NO_RAM, 16, WRITE, 0}}, {{0}}},
+	{"a buffer over the end of RAM", {{A, 0xf0000000, WRITE, 0}}, {{0}}},
+	{"an address that wraps", {{UINT64_MAX - 7, 16, WRITE, 0}}, {{0}}},
+	{"an address beyond 52 bits", {{UINT64_C(1) << 60, 16, WRITE, 0}}, {{0}}},
+	{"the longest buffer", {{0, UINT32_MAX, WRITE, 0}}, {{0}}},
+	{"to read behind to write", {{A, 4, WRITE | NEXT, 1}, {A, 4, 0, 0}}, {{0}}},
+	{"a table of nothing", {{T, 0, TABLE, 0}}, {{0}}},
+	{"a table of half a descriptor", {{T, 24, TABLE, 0}}, {{A, 4, WRITE, 0}}},
+	{"a table that is no RAM", {{NO_RAM, 16, TABLE, 0}}, {{0}}},
+	{"a table that wraps", {{UINT64_MAX - 15, 32, TABLE, 0}}, {{0}}},
+	{"a table with more behind it", {{T, 16, TABLE | NEXT, 1}}, {{A, 4, WRITE, 0}}},
+	{"a table in a table", {{T, 16, TABLE, 0}}, {{T + 16, 16, TABLE, 0}}},
+	{"a table in itself", {{T, 16, TABLE, 0}}, {{T, 16, TABLE, 0}}},
+	{"a next outside of its table", {{T, 16, TABLE, 0}}, {{A, 4, NEXT | WRITE, 1}}},
+	{"a loop in a table", {{T, 32, TABLE, 0}}, {{A, 4, NEXT, 1}, {A, 4, NEXT, 0}}},
 };
+
+static void put_fault(unsigned int i)
+{
+	memcpy(ram.desc, faults[i].desc, sizeof(faults[i].desc));
+	memcpy(ram.table, faults[i].table, sizeof(faults[i].table));
+	offer(0);
+}
 
 static void check_chains(bool event_idx)
 {
-	const struct fault faults[] = {
-		{"a loop of one", {{A, 4, NEXT, 0}}, {{0}}},
-		{"a loop of two", {{A, 4, NEXT, 1}, {A, 4, NEXT, 0}}, {{0}}},
-		{"a next outside of the table", {{A, 4, NEXT, SIZE}}, {{0}}},
-		{"a next far outside", {{A, 4, NEXT, 0xffff}}, {{0}}},
-		{"an empty buffer", {{A, 0, WRITE, 0}}, {{0}}},
-		{"an empty buffer behind another", {{A, 4, NEXT, 1}, {A, 0, WRITE, 0}}, {{0}}},
-		{"a buffer that is no RAM", {{NO_RAM, 16, WRITE, 0}}, {{0}}},
-		{"a buffer over the end of RAM", {{A, 0xf0000000, WRITE, 0}}, {{0}}},
-		{"an address that wraps", {{UINT64_MAX - 7, 16, WRITE, 0}}, {{0}}},
-		{"an address beyond 52 bits", {{UINT64_C(1) << 60, 16, WRITE, 0}}, {{0}}},
-		{"the longest buffer", {{0, UINT32_MAX, WRITE, 0}}, {{0}}},
-		{"to read behind to write", {{A, 4, WRITE | NEXT, 1}, {A, 4, 0, 0}}, {{0}}},
-		{"a table of nothing", {{T, 0, TABLE, 0}}, {{0}}},
-		{"a table of half a descriptor", {{T, 24, TABLE, 0}}, {{A, 4, WRITE, 0}}},
-		{"a table that is no RAM", {{NO_RAM, 16, TABLE, 0}}, {{0}}},
-		{"a table that wraps", {{UINT64_MAX - 15, 32, TABLE, 0}}, {{0}}},
-		{"a table with more behind it", {{T, 16, TABLE | NEXT, 1}}, {{A, 4, WRITE, 0}}},
-		{"a table in a table", {{T, 16, TABLE, 0}}, {{T + 16, 16, TABLE, 0}}},
-		{"a table in itself", {{T, 16, TABLE, 0}}, {{T, 16, TABLE, 0}}},
-		{"a next outside of its table", {{T, 16, TABLE, 0}}, {{A, 4, NEXT | WRITE, 1}}},
-		{"a loop in a table", {{T, 32, TABLE, 0}}, {{A, 4, NEXT, 1}, {A, 4, NEXT, 0}}},
-	};
-
 	for (unsigned int i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		const struct fault *f = &faults[i];
+		const char *what = faults[i].what;
 		bool back;
 
 		if (!start(event_idx)) {
-			report(false, "%s: the device does not start", f->what);
+			report(false, "%s: the device does not start", what);
 			continue;
 		}
-		memcpy(ram.desc, f->desc, sizeof(f->desc));
-		memcpy(ram.table, f->table, sizeof(f->table));
-		offer(0);
+		put_fault(i);
 		back = wait_used(SPINS);
 		report(back && last_used()->len == 0 && get(VIRTIO_MMIO_STATUS) == RUNNING,
-		       "%s fails alone", f->what);
-		report(good_request(), "after %s the next is served", f->what);
+		       "%s fails alone", what);
+		report(good_request(), "after %s the next is served", what);
 	}
 }
 
@@ -367,24 +204,103 @@ static void check_packets(void)
 	}
 }
 
+/* What cannot be a queue does not become one, and what is wrong before the start harms nothing. */
+static void check_setup(void)
+{
+	static const struct {
+		const char *what;
+		uint32_t reg, value;
+	} wrongs[] = {
+		{"a queue of no entries", VIRTIO_MMIO_QUEUE_NUM, 0},
+		{"a queue of three", VIRTIO_MMIO_QUEUE_NUM, 3},
+		{"a queue of too many", VIRTIO_MMIO_QUEUE_NUM, 0x8000},
+		{"a queue of 2^32 less one", VIRTIO_MMIO_QUEUE_NUM, UINT32_MAX},
+		{"a table that is no RAM", VIRTIO_MMIO_QUEUE_DESC_LOW, (uint32_t)NO_RAM},
+		{"a table beyond 52 bits", VIRTIO_MMIO_QUEUE_DESC_HIGH, 1u << 28},
+		{"a table off its place", VIRTIO_MMIO_QUEUE_DESC_LOW, 8},
+		{"an available ring that is no RAM", VIRTIO_MMIO_QUEUE_AVAIL_LOW, (uint32_t)NO_RAM},
+		{"an available ring that wraps", VIRTIO_MMIO_QUEUE_AVAIL_HIGH, UINT32_MAX},
+		{"a used ring that is no RAM", VIRTIO_MMIO_QUEUE_USED_LOW, (uint32_t)NO_RAM},
+		{"a used ring that wraps", VIRTIO_MMIO_QUEUE_USED_HIGH, UINT32_MAX},
+	};
+
+	for (unsigned int i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+		prepare(false);
+		set_queue(queue, &ram);
+		set(VIRTIO_MMIO_QUEUE_READY, 0);
+		set(wrongs[i].reg, wrongs[i].value);
+		set(VIRTIO_MMIO_QUEUE_READY, 1);
+		report(!get(VIRTIO_MMIO_QUEUE_READY), "%s is not taken", wrongs[i].what);
+		set(VIRTIO_MMIO_STATUS, RUNNING);
+		set(VIRTIO_MMIO_QUEUE_NOTIFY, queue);
+	}
+	prepare(false);
+	set(VIRTIO_MMIO_QUEUE_SEL, UINT32_MAX);
+	set(VIRTIO_MMIO_QUEUE_NUM, SIZE);
+	set(VIRTIO_MMIO_QUEUE_READY, 1);
+	report(!get(VIRTIO_MMIO_QUEUE_READY) && !get(VIRTIO_MMIO_QUEUE_NUM_MAX),
+	       "a queue that there is not is not taken");
+	set(VIRTIO_MMIO_STATUS, 0);
+	set(VIRTIO_MMIO_DRIVER_FEATURES_SEL, 0);
+	set(VIRTIO_MMIO_DRIVER_FEATURES, UINT32_MAX);
+	set_queue(queue, &ram);
+	set(VIRTIO_MMIO_STATUS, RUNNING);
+	report(!(get(VIRTIO_MMIO_STATUS) &
+		 (VIRTIO_CONFIG_S_FEATURES_OK | VIRTIO_CONFIG_S_DRIVER_OK)),
+	       "features that were not offered are not agreed on");
+	set(VIRTIO_MMIO_QUEUE_NOTIFY, queue);
+	report(start(false) && good_request(), "after all that all is well");
+}
+
+/* A reset comes at any time, and finds the device at work. */
+static void check_resets(void)
+{
+	bool up = true;
+
+	for (unsigned int i = 0; i < RESETS; i++) {
+		up = up && start(i & 1);
+		if (i & 2) {
+			put_request();
+		}
+		if (i & 4) {
+			wait_used(FEW_SPINS);
+		}
+	}
+	set(VIRTIO_MMIO_STATUS, 0);
+	report(up && start(false) && good_request(), "it outlives %u resets while it works",
+	       RESETS);
+}
+
+static void check_width(void)
+{
+	for (unsigned int width = 1; width <= 8; width *= 2) {
+		check_registers(width);
+	}
+}
+
 static void check_queue(const char *name)
 {
 	report_group(name);
 	report(start(false) && good_request(), "a good request is served");
 	report(start(true) && good_request(), "a good request is served with event index");
+	check_setup();
+	check_resets();
+	check_width();
+	if (id == VIRTIO_ID_FS) {
+		return;
+	}
 	check_chains(false);
 	check_chains(true);
 	check_ring("an index that ran too far", 0, SIZE + 1);
 	check_ring("an index that went backwards", 0, 0xffff);
 	check_ring("a head outside of the table", SIZE, 1);
 	check_ring("a head far outside", 0xffff, 1);
-	for (unsigned int width = 1; width <= 8; width *= 2) {
-		check_registers(width);
-	}
 }
 
 static void check_device(void)
 {
+	uint32_t port = (uint32_t)fw_cmdline_number("vsock_port=", 0);
+
 	queue = 0;
 	switch (id) {
 	case VIRTIO_ID_RNG:
@@ -400,6 +316,9 @@ static void check_device(void)
 		queue = 1;
 		check_queue("vsock-tx");
 		check_packets();
+		if (port) {
+			use_socket(port);
+		}
 		break;
 	case VIRTIO_ID_CONSOLE:
 		queue = 1;
@@ -407,14 +326,39 @@ static void check_device(void)
 		queue = 3;
 		check_queue("console-control");
 		break;
+	case VIRTIO_ID_FS:
+		report_group("fs");
+		fs_hello();
+		check_queue("fs-requests");
+		queue = 0;
+		check_queue("fs-forget");
+		break;
 	default:
 		check_queue("blk");
+		use_disk();
 		break;
 	}
 }
 
+/* What comes of it is for the host to see. */
+static void break_file_system(unsigned int fault)
+{
+	report_group("fs");
+	fs_hello();
+	start(fault & 1);
+	put_fault(fault / 2);
+	report(true, "%s %s", faults[fault / 2].what, wait_used(SPINS) ? "came back" : "is kept");
+}
+
+static bool is_known(void)
+{
+	return id == VIRTIO_ID_RNG || id == VIRTIO_ID_BLOCK || id == VIRTIO_ID_NET ||
+	       id == VIRTIO_ID_VSOCK || id == VIRTIO_ID_CONSOLE || id == VIRTIO_ID_FS;
+}
+
 uint64_t payload_main(void)
 {
+	uint64_t fault = fw_cmdline_number("fs_fault=", NO_NUMBER);
 	unsigned int found = 0;
 
 	if (!fw_map_mmio(SLOTS_GPA)) {
@@ -424,8 +368,12 @@ uint64_t payload_main(void)
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		base = SLOTS_GPA + i * SLOT_BYTES;
 		id = get(VIRTIO_MMIO_MAGIC_VALUE) == MAGIC ? get(VIRTIO_MMIO_DEVICE_ID) : 0;
-		if (id == VIRTIO_ID_RNG || id == VIRTIO_ID_BLOCK || id == VIRTIO_ID_NET ||
-		    id == VIRTIO_ID_VSOCK || id == VIRTIO_ID_CONSOLE) {
+		if (fault < 2 * sizeof(faults) / sizeof(faults[0])) {
+			if (id == VIRTIO_ID_FS) {
+				break_file_system((unsigned int)fault);
+				found++;
+			}
+		} else if (is_known()) {
 			check_device();
 			found++;
 		}
