@@ -392,6 +392,8 @@ static int run_session(struct run *run, struct err *e)
 		.timeout_ns = run->o.timeout_ns,
 		.boot_timeout_ns = run->o.boot_timeout_ns,
 		.fail_on = run->o.fail_on_mask,
+		.allow = run->o.allowed,
+		.hang_ns = job ? run->o.hang_timeout_ns : 0,
 		.exec_ns = run->exec_ns,
 		.name = run->o.name,
 		.control = &run->control,
@@ -534,6 +536,9 @@ static void run_fini(struct run *run)
 		close(run->console_fd);
 	}
 	status_file_close(&run->status);
+	if (run->o.allowed) {
+		console_allow_destroy(run->o.allowed);
+	}
 	if (run->symbols_fd >= 0) {
 		close(run->symbols_fd);
 	}

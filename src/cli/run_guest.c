@@ -168,6 +168,17 @@ static void add_shares(struct job *job, const struct run_shares *s)
 	}
 }
 
+/* Several signs of life in the time that the session waits for one. */
+static unsigned int beat_ms(const struct run_options *o)
+{
+	uint64_t ms = o->hang_timeout_ns / NS_PER_MSEC / 4;
+
+	if (!o->hang_timeout_ns) {
+		return 0;
+	}
+	return ms < 1 ? 1 : ms > JOB_BEAT_MAX_MS ? JOB_BEAT_MAX_MS : (unsigned int)ms;
+}
+
 static int compose_job_file(const struct run_options *o, const struct run_shares *shares,
 			    const struct run_nets *nets, struct initramfs **ret, struct err *e)
 {
@@ -183,6 +194,7 @@ static int compose_job_file(const struct run_options *o, const struct run_shares
 	if (r < 0) {
 		return err_prefix(e, "--job %s", o->job);
 	}
+	job.beat_ms = beat_ms(o);
 	add_shares(&job, shares);
 	/* A job may say itself what its networks are. */
 	if (job.net_count == 0) {
@@ -198,7 +210,7 @@ static int compose_command(const struct run_options *o, const struct run_shares 
 {
 	_cleanup_free_ const char **env = NULL;
 	const char *rw[OPT_LIST_MAX + 1] = {NULL};
-	struct job job = {.command = (const char **)o->rest.command};
+	struct job job = {.command = (const char **)o->rest.command, .beat_ms = beat_ms(o)};
 	char cwd[PATH_MAX];
 
 	if (o->lab) {

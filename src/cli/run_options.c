@@ -29,6 +29,16 @@ static int parse_fail_on(struct run_options *o, struct err *e)
 	return r;
 }
 
+static int parse_allow(struct run_options *o, struct err *e)
+{
+	int r = o->allow.count ? console_allow_create(&o->allowed, e) : 0;
+
+	for (size_t i = 0; r == 0 && i < o->allow.count; i++) {
+		r = console_allow_add(o->allowed, o->allow.items[i], e);
+	}
+	return r < 0 ? err_prefix(e, "--allow") : 0;
+}
+
 static void print_features(void)
 {
 	size_t count, column = 0;
@@ -79,7 +89,9 @@ static int check(struct run_options *o, struct err *e)
 	if (r == 0) {
 		r = parse_fail_on(o, e);
 	}
-
+	if (r == 0) {
+		r = parse_allow(o, e);
+	}
 	if (r == 0) {
 		r = x86_cpu_spec_parse(o->cpu, &o->cpu_spec, e);
 	}
@@ -121,6 +133,9 @@ static int check(struct run_options *o, struct err *e)
 	}
 	if (o->lab && o->rest.command_count == 0) {
 		return err_set(e, -EINVAL, "--lab needs a command behind '--'");
+	}
+	if (o->hang_timeout_ns && !run_options_has_job(o)) {
+		return err_set(e, -EINVAL, "--hang-timeout needs a command behind '--', or --job");
 	}
 	if (o->root && !run_options_has_job(o)) {
 		return err_set(e, -EINVAL, "--root needs a command behind '--', or --job");
@@ -245,9 +260,15 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "for all of the run; then exit status 244 [none]"},
 		{OPT_SECONDS, "boot-timeout", 0, &o->boot_timeout_ns, .arg = "TIME",
 		 .help = "until the guest's user space starts; then 242 [none]"},
+		{OPT_SECONDS, "hang-timeout", 0, &o->hang_timeout_ns, .arg = "TIME",
+		 .help = "with a command: the agent gives signs of life; none for so long is 243 "
+			 "[none]"},
 		{OPT_STRING, "fail-on", 0, &o->fail_on, .arg = "LIST",
-		 .help = "oops, warn, kasan, lockdep, all: what on the console ends the run with "
-			 "241 [none]"},
+		 .help = "oops, warn, kasan, kcsan, ubsan, lockdep, rcu, lockup, hung, taint, all: what "
+			 "on the console ends the run with 241 [none]"},
+		{OPT_LIST, "allow", 0, &o->allow, .arg = "PATTERN",
+		 .help = "a console line that this extended regular expression is found in is "
+			 "nothing for --fail-on"},
 		{OPT_GROUP, .help = "Output"},
 		{OPT_STRING, "console", 0, &o->console, .arg = "FILE",
 		 .help = "write the guest's console there [with a command: its last 200 lines are "

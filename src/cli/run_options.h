@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/options.h"
+#include "engine/console_allow.h"
 #include "vmm/cpu.h"
 #include "vmm/vmm.h"
 
@@ -38,9 +39,11 @@ struct run_options {
 	const char *acpi;         /* "auto", "on", "off" */
 	const char *backend;      /* "auto", "kvm", "qemu" */
 	uint64_t icount;          /* shift, or RUN_ICOUNT_OFF */
-	uint64_t timeout_ns, boot_timeout_ns;
+	uint64_t timeout_ns, boot_timeout_ns, hang_timeout_ns;
 	const char *fail_on;
-	unsigned int fail_on_mask; /* SESSION_FAIL_ON_* */
+	struct opt_list allow;         /* regular expressions */
+	struct console_allow *allowed; /* the same, the caller's to destroy; NULL: none */
+	unsigned int fail_on_mask;     /* SESSION_FAIL_ON_* */
 	const char *json;
 	const char *status_file;
 	const char *console;

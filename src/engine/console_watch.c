@@ -2,13 +2,15 @@
 /* See console_watch.h. Runs on the event loop's thread. */
 #include "engine/console_watch.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/text.h"
 
 static const struct {
 	enum console_event event;
-	const char *text;
+	const char *text; /* the line begins with it */
+	const char *more; /* and has this in it; NULL: no matter */
 } patterns[] = {
 	/* The first that matches is taken, so the special panics stand before the general one. */
 	{CONSOLE_BOOT_PANIC, "Kernel panic - not syncing: VFS: Unable to mount root fs"},
@@ -17,9 +19,10 @@ static const struct {
 	{CONSOLE_PANIC, "Kernel panic - not syncing"},
 	{CONSOLE_PANIC_END, "---[ end Kernel panic"},
 	{CONSOLE_KASAN, "BUG: KASAN: "},
-	{CONSOLE_KASAN, "BUG: KCSAN: "},
 	{CONSOLE_KASAN, "BUG: KFENCE: "},
-	{CONSOLE_KASAN, "UBSAN: "},
+	{CONSOLE_KASAN, "BUG: KMSAN: "},
+	{CONSOLE_KCSAN, "BUG: KCSAN: "},
+	{CONSOLE_UBSAN, "UBSAN: "},
 	{CONSOLE_LOCKDEP, "WARNING: possible circular locking dependency"},
 	{CONSOLE_LOCKDEP, "WARNING: possible recursive locking"},
 	{CONSOLE_LOCKDEP, "WARNING: possible irq lock inversion"},
@@ -27,10 +30,27 @@ static const struct {
 	{CONSOLE_LOCKDEP, "WARNING: bad unlock balance"},
 	{CONSOLE_LOCKDEP, "WARNING: suspicious RCU usage"},
 	{CONSOLE_LOCKDEP, "WARNING: held lock freed"},
+	{CONSOLE_LOCKDEP, "WARNING: Nested lock was not taken"},
+	{CONSOLE_LOCKDEP, "BUG: sleeping function called from invalid context"},
+	{CONSOLE_LOCKUP, "BUG: soft lockup"},
+	{CONSOLE_LOCKUP, "watchdog: BUG: soft lockup"},
+	{CONSOLE_LOCKUP, "NMI watchdog: ", "LOCKUP"},
+	{CONSOLE_LOCKUP, "watchdog: ", "hard LOCKUP"},
+	{CONSOLE_LOCKUP, "BUG: workqueue lockup"},
+	{CONSOLE_RCU, "rcu: INFO: ", "stall"},
+	{CONSOLE_RCU, "INFO: rcu_", "stall"},
+	{CONSOLE_HUNG, "INFO: task ", " blocked for more than "},
 	{CONSOLE_OOPS, "BUG: "},
 	{CONSOLE_OOPS, "Oops: "},
 	{CONSOLE_OOPS, "kernel BUG at "},
 	{CONSOLE_OOPS, "general protection fault"},
+	{CONSOLE_OOPS, "invalid opcode: ", " [#"},
+	{CONSOLE_OOPS, "divide error: ", " [#"},
+	{CONSOLE_OOPS, "stack segment: ", " [#"},
+	{CONSOLE_OOPS, "Unable to handle kernel "},
+	{CONSOLE_TAINT, "", " taints kernel"},
+	{CONSOLE_TAINT, "", "tainting kernel"},
+	{CONSOLE_TAINT, "", " due to kernel taint"},
 	{CONSOLE_WARN, "WARNING: "},
 	{CONSOLE_HALTED, "reboot: System halted"},
 	{CONSOLE_HALTED, "reboot: Power off not available: System halted instead"},
@@ -64,31 +84,38 @@ void console_watch_fini(struct console_watch *w)
 	w->count = 0;
 }
 
+/* Behind the "[    1.234567]" or "[    T1]" at @s; NULL: there is none. */
+static const char *stamp_end(const char *s)
+{
+	size_t n = *s == '[' ? strspn(s + 1, " .0123456789TC") : 0;
+
+	return n && s[1 + n] == ']' ? s + n + 2 : NULL;
+}
+
 /**
  * console_watch_text() - what a line says behind the kernel's level and time stamp
- * @s: a line, with or without them: "<4>[    1.234567] text", and with CONFIG_PRINTK_CALLER
- *     "[    1.234567][    T1] text"
+ * @s: a line, with or without them: "<4>[    1.234567] text", with CONFIG_PRINTK_CALLER
+ *     "[    1.234567][    T1] text"; there may be a stamp of --console-stamps before them
  *
  * Return: into @s; spaces at the text's beginning are part of it.
  * Context: any thread.
  */
 const char *console_watch_text(const char *s)
 {
-	const char *begin;
+	bool stamped = false;
 
-	if (s[0] == '<' && s[1] >= '0' && s[1] <= '7' && s[2] == '>') {
-		s += 3;
-	}
-	begin = s;
-	while (*s == '[' && strspn(s + 1, " .0123456789TC") > 0) {
-		const char *end = s + 1 + strspn(s + 1, " .0123456789TC");
+	for (;;) {
+		const char *end = stamp_end(s + (stamped && *s == ' '));
 
-		if (*end != ']') {
-			break;
+		if (!end && s[0] == '<' && s[1] >= '0' && s[1] <= '7' && s[2] == '>') {
+			end = s + 3;
 		}
-		s = end + 1;
+		if (!end) {
+			return s + (stamped && *s == ' ');
+		}
+		stamped = s[0] != '<';
+		s = end;
 	}
-	return s + (s > begin && *s == ' ');
 }
 
 static void line_judge(struct console_watch *w)
@@ -97,7 +124,8 @@ static void line_judge(struct console_watch *w)
 
 	text += strspn(text, " ");
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
-		if (text_starts_with(text, patterns[i].text)) {
+		if (text_starts_with(text, patterns[i].text) &&
+		    (!patterns[i].more || strstr(text, patterns[i].more))) {
 			w->fn(w->ctx, patterns[i].event, text);
 			return;
 		}

@@ -20,8 +20,14 @@ enum console_event {
 	CONSOLE_BOOT_PANIC, /* a panic because there is no root or no init */
 	CONSOLE_OOPS,       /* an oops, a BUG or a general protection fault in the kernel */
 	CONSOLE_WARN,       /* WARNING: */
-	CONSOLE_KASAN,      /* a report of KASAN, KCSAN, KFENCE or UBSAN */
-	CONSOLE_LOCKDEP,    /* a report of lockdep, or of RCU's checks */
+	CONSOLE_KASAN,      /* a report of KASAN, KFENCE or KMSAN */
+	CONSOLE_KCSAN,      /* of KCSAN: a data race */
+	CONSOLE_UBSAN,      /* of UBSAN: undefined behaviour */
+	CONSOLE_LOCKDEP,    /* of lockdep, or of RCU's checks */
+	CONSOLE_RCU,        /* an RCU stall */
+	CONSOLE_LOCKUP,     /* a soft or hard lockup, or one of a work queue */
+	CONSOLE_HUNG,       /* a task that is blocked for too long */
+	CONSOLE_TAINT,      /* the kernel says that it is tainted */
 	CONSOLE_HALTED,     /* "reboot: System halted" */
 	CONSOLE_POWER_DOWN, /* "reboot: Power down" */
 	CONSOLE_RESTART,    /* "reboot: Restarting system" */

@@ -86,7 +86,22 @@ static bool decide_clock(const struct outcome_facts *f, struct outcome *o)
 {
 	double s = (double)f->timeout_ns / (double)NS_PER_SEC;
 
-	if (f->timed_out) {
+	if (f->silent) {
+		char exits[64] = "";
+
+		if (f->has_exits) {
+			snprintf(exits, sizeof(exits), "; exits of its vCPUs meanwhile: %llu",
+				 (unsigned long long)f->exits);
+		}
+		set(o, OUTCOME_HANG, OUTCOME_KIND_HANG,
+		    "the guest hangs: its agent was silent for the %g s of --hang-timeout%s", s,
+		    exits);
+	} else if (f->timed_out && f->alive) {
+		set(o, OUTCOME_TIMEOUT, OUTCOME_KIND_TIMEOUT,
+		    "the guest did not end within the %g s of --timeout; it is slow, and does not "
+		    "hang: its agent was heard %.1f s before",
+		    s, (double)f->silent_ns / (double)NS_PER_SEC);
+	} else if (f->timed_out) {
 		set(o, OUTCOME_TIMEOUT, OUTCOME_KIND_TIMEOUT,
 		    "the guest did not end within the %g s of --timeout", s);
 	} else if (f->boot_timed_out) {

@@ -72,6 +72,11 @@ struct outcome_facts {
 	bool oops_seen;          /* on the console, and --fail-on names its kind */
 	bool halted_seen;        /* "System halted" or "Power down" on the console */
 	bool timed_out;
+	bool alive;         /* timed_out: the agent was to say that it lives, and had */
+	uint64_t silent_ns; /* and that was so long before */
+	bool silent;        /* it said nothing for all of timeout_ns */
+	bool has_exits;     /* what the vCPUs did meanwhile is known */
+	uint64_t exits;
 	bool boot_timed_out;
 	uint64_t timeout_ns; /* the one that ran out */
 	int signal;          /* that ended us, or 0 */

@@ -31,6 +31,18 @@ uint64_t session_now_ns(void)
 }
 
 /**
+ * session_exits() - how often the machine came out of the guest so far
+ * @s: the session
+ *
+ * Return: exits to user space; RECORD_NEVER where the backend does not know.
+ * Context: the event loop's thread.
+ */
+uint64_t session_exits(const struct session *s)
+{
+	return s->backend->ops->exits ? s->backend->ops->exits(s->backend) : RECORD_NEVER;
+}
+
+/**
  * session_stop_when_flushed() - leave the loop once the session has ended and all output is written
  * @s: the session
  *
@@ -122,6 +134,10 @@ static void on_timeout(void *ctx)
 		return;
 	}
 	s->facts.timed_out = true;
+	if (s->cfg->hang_ns && s->alive_ns) {
+		s->facts.alive = true;
+		s->facts.silent_ns = session_now_ns() - s->alive_ns;
+	}
 	s->facts.timeout_ns = s->cfg->timeout_ns;
 	session_arm(s, s->flush, FLUSH_NS);
 	session_end(s);
@@ -251,6 +267,9 @@ static int add_timers(struct session *s)
 	}
 	if (r == 0) {
 		r = evloop_add_timer(s->loop, on_ending, s, &s->end);
+	}
+	if (r == 0) {
+		r = evloop_add_timer(s->loop, session_on_silence, s, &s->silence);
 	}
 	if (r == 0 && cfg->timeout_ns) {
 		s->timeout_at_ns = session_now_ns() + cfg->timeout_ns;

@@ -12,6 +12,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/backend.h"
+#include "engine/console_allow.h"
+#include "engine/console_watch.h"
 #include "engine/control_path.h"
 #include "engine/outcome.h"
 #include "samples/record.h"
@@ -21,6 +23,12 @@
 #define SESSION_FAIL_ON_WARN    (1U << 1)
 #define SESSION_FAIL_ON_KASAN   (1U << 2)
 #define SESSION_FAIL_ON_LOCKDEP (1U << 3)
+#define SESSION_FAIL_ON_KCSAN   (1U << 4)
+#define SESSION_FAIL_ON_UBSAN   (1U << 5)
+#define SESSION_FAIL_ON_RCU     (1U << 6)
+#define SESSION_FAIL_ON_LOCKUP  (1U << 7)
+#define SESSION_FAIL_ON_HUNG    (1U << 8)
+#define SESSION_FAIL_ON_TAINT   (1U << 9)
 
 struct session_config {
 	struct backend *backend; /* created, not started; taken: it is destroyed at the end */
@@ -35,7 +43,9 @@ struct session_config {
 	uint64_t timeout_ns;      /* for all of it; 0: none */
 	uint64_t boot_timeout_ns; /* until user space; 0: none */
 	unsigned int fail_on;     /* SESSION_FAIL_ON_* */
-	uint64_t exec_ns;         /* monotonic: when the program was started */
+	const struct console_allow *allow; /* lines that are no failure; NULL: none */
+	uint64_t hang_ns; /* an agent that is silent for so long hangs; 0: not judged */
+	uint64_t exec_ns; /* monotonic: when the program was started */
 
 	const char *name;               /* for "ringside ctl", or NULL */
 	struct control_socket *control; /* taken for the name; closed at the end */
@@ -44,6 +54,7 @@ struct session_config {
 	unsigned int vcpus;
 };
 
+unsigned int session_fail_on_bit(enum console_event event);
 int session_fail_on_parse(const char *text, unsigned int *ret, struct err *e) __must_check;
 int session_run(const struct session_config *cfg, struct record_boot *record, struct outcome *ret,
 		struct err *e) __must_check;

@@ -174,6 +174,7 @@ void session_on_standing(void *ctx, bool on)
 	} else {
 		stood = now - s->standing_since_ns;
 		s->stood_ns += stood;
+		s->alive_ns = now;
 		s->standing_since_ns = 0;
 		shift(s->timeout, &s->timeout_at_ns, stood);
 		shift(s->boot_timeout, &s->boot_timeout_at_ns, stood);

@@ -35,6 +35,7 @@ static void set_paused(struct session *s, enum backend_stream stream, bool on)
 {
 	if (s->paused[stream] != on && !s->ending) {
 		s->paused[stream] = on;
+		s->alive_ns = session_now_ns(); /* it is heard again from now on */
 		s->backend->ops->pause(s->backend, stream, on);
 	}
 }
@@ -96,6 +97,49 @@ static void user_space_is_up(struct session *s, uint64_t host_ns)
 	/* Disarming cannot fail where arming worked. */
 	(void)!evloop_arm_timer(s->boot_timeout, 0, 0);
 	s->boot_timeout_at_ns = 0;
+	if (s->cfg->hang_ns) {
+		s->alive_ns = host_ns;
+		session_arm(s, s->silence, s->cfg->hang_ns);
+	}
+}
+
+/* Something came from the agent; with --hang-timeout it says a word now and then of itself. */
+static void note_life(struct session *s)
+{
+	if (s->cfg->hang_ns) {
+		s->alive_ns = session_now_ns();
+		s->alive_exits = session_exits(s);
+	}
+}
+
+/**
+ * session_on_silence() - the time is over in which the agent was to say something
+ * @ctx: the session
+ *
+ * An agent that cannot get through to us, or stands still with its guest, is not silent.
+ *
+ * Context: the event loop's thread.
+ */
+void session_on_silence(void *ctx)
+{
+	struct session *s = ctx;
+	uint64_t now = session_now_ns(), exits = session_exits(s);
+
+	if (s->ending || s->facts.exit_seen) {
+		return;
+	}
+	if (s->standing_since_ns || s->paused[BACKEND_CHANNEL]) {
+		s->alive_ns = now;
+	}
+	if (now - s->alive_ns < s->cfg->hang_ns) {
+		session_arm(s, s->silence, s->cfg->hang_ns - (now - s->alive_ns));
+		return;
+	}
+	s->facts.silent = true;
+	s->facts.timeout_ns = s->cfg->hang_ns;
+	s->facts.has_exits = exits != RECORD_NEVER && s->alive_exits != RECORD_NEVER;
+	s->facts.exits = exits - s->alive_exits;
+	session_end(s);
 }
 
 /**
@@ -111,6 +155,7 @@ void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t 
 {
 	struct session *s = ctx;
 
+	note_life(s);
 	switch (stream) {
 	case CHANNEL_STREAM_STDOUT:
 		output(s, &s->sinks[SINK_STDOUT], payload, len);
@@ -138,22 +183,6 @@ void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t 
 		s->facts.exit_status = s->results.exit_status;
 		s->facts.exit_signal = s->results.exit_signal;
 		session_arm(s, s->linger, GOING_DOWN_NS);
-	}
-}
-
-static unsigned int fail_on_bit(enum console_event event)
-{
-	switch (event) {
-	case CONSOLE_OOPS:
-		return SESSION_FAIL_ON_OOPS;
-	case CONSOLE_WARN:
-		return SESSION_FAIL_ON_WARN;
-	case CONSOLE_KASAN:
-		return SESSION_FAIL_ON_KASAN;
-	case CONSOLE_LOCKDEP:
-		return SESSION_FAIL_ON_LOCKDEP;
-	default:
-		return 0;
 	}
 }
 
@@ -188,7 +217,8 @@ void session_on_console_event(void *ctx, enum console_event event, const char *t
 		session_arm(s, s->linger, HALTED_NS);
 		break;
 	default:
-		if ((s->cfg->fail_on & fail_on_bit(event)) && !s->facts.oops_seen) {
+		if ((s->cfg->fail_on & session_fail_on_bit(event)) && !s->facts.oops_seen &&
+		    !console_allow_match(s->cfg->allow, text, NULL)) {
 			s->facts.oops_seen = true;
 			snprintf(s->facts.console_text, sizeof(s->facts.console_text), "%s", text);
 			s->panic_ns = session_now_ns();

@@ -30,8 +30,9 @@ struct session {
 	struct stamps stamps;
 	struct channel_parser channel;
 	struct results results;
-	struct evloop_source *timeout, *boot_timeout, *linger, *flush, *end;
+	struct evloop_source *timeout, *boot_timeout, *linger, *flush, *end, *silence;
 	uint64_t panic_ns;
+	uint64_t alive_ns, alive_exits; /* when the agent last said something */
 	struct outcome_facts facts;
 	bool ending, deaf;
 
@@ -42,6 +43,8 @@ struct session {
 };
 
 uint64_t session_now_ns(void);
+uint64_t session_exits(const struct session *s);
+void session_on_silence(void *ctx);
 void session_arm(struct session *s, struct evloop_source *timer, uint64_t in_ns);
 void session_end(struct session *s);
 void session_stop_when_flushed(struct session *s);

@@ -118,6 +118,10 @@ static int check(const struct job *job, struct err *e)
 	if (job->command && (!job->command[0] || !*job->command[0])) {
 		return err_set(e, -EINVAL, "job: the command is empty");
 	}
+	if (job->beat_ms > JOB_BEAT_MAX_MS) {
+		return err_set(e, -EINVAL, "job: %u ms between signs of life, at most %d",
+			       job->beat_ms, JOB_BEAT_MAX_MS);
+	}
 	if (b->names && (b->batches < 1 || b->batches > JOB_BATCHES_MAX)) {
 		return err_set(e, -EINVAL, "job: %u batches, expected 1 to %d", b->batches,
 			       JOB_BATCHES_MAX);
@@ -196,6 +200,11 @@ int job_write(const struct job *job, char **ret_text, size_t *ret_len, struct er
 	if (o && ((job->share_count && json_object_set_new(o, "shares", shares_to_json(job)) < 0) ||
 		  ((job->root.share || job->root.disk) &&
 		   json_object_set_new(o, "root", root_to_json(&job->root)) < 0))) {
+		json_decref(o);
+		o = NULL;
+	}
+	if (o && job->beat_ms &&
+	    json_object_set_new(o, "beat_ms", json_integer((json_int_t)job->beat_ms)) < 0) {
 		json_decref(o);
 		o = NULL;
 	}

@@ -23,6 +23,7 @@
 /* Counts that a benchmark plan may ask for. */
 #define JOB_BATCHES_MAX 100000
 #define JOB_CALLS_MAX   100000000
+#define JOB_BEAT_MAX_MS 3600000
 
 struct job_bench {
 	const char **names; /* benchmark names or prefixes; NULL-terminated; NULL: no benchmarks */
@@ -70,6 +71,7 @@ struct job {
 	const char **command; /* argument vector, NULL-terminated; NULL: none */
 	const char **env;     /* "NAME=value", NULL-terminated; or NULL */
 	const char *cwd;      /* absolute; NULL: / */
+	unsigned int beat_ms; /* while the command runs, a sign of life so often; 0: none */
 	struct job_bench bench;
 	struct job_lab lab;
 	const struct job_share *shares;

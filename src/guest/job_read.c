@@ -247,6 +247,15 @@ int job_read(const char *text, size_t len, struct job *ret, struct err *e)
 	}
 	v = json_object_get(p->root, "cwd");
 	job.cwd = json_is_string(v) ? json_string_value(v) : "/";
+	v = json_object_get(p->root, "beat_ms");
+	if (r == 0 && v) {
+		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+		    json_integer_value(v) > JOB_BEAT_MAX_MS) {
+			return err_set(e, -EINVAL, "job: 'beat_ms' is no number from 0 to %d",
+				       JOB_BEAT_MAX_MS);
+		}
+		job.beat_ms = (unsigned int)json_integer_value(v);
+	}
 	v = json_object_get(p->root, "bench");
 	if (r == 0 && v && !json_is_null(v)) {
 		r = bench_from_json(v, p, &job.bench, e);

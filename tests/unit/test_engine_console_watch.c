@@ -63,6 +63,23 @@ static void what_a_dying_kernel_says_is_recognised(void **state)
 		{"WARNING: possible circular locking dependency detected", CONSOLE_LOCKDEP},
 		{"WARNING: suspicious RCU usage", CONSOLE_LOCKDEP},
 		{"BUG: KASAN: slab-out-of-bounds in f+0x1/0x2", CONSOLE_KASAN},
+		{"BUG: KFENCE: use-after-free read in f+0x1/0x2", CONSOLE_KASAN},
+		{"BUG: KCSAN: data-race in f / g", CONSOLE_KCSAN},
+		{"UBSAN: array-index-out-of-bounds in fs/x.c:3:4", CONSOLE_UBSAN},
+		{"BUG: sleeping function called from invalid context at mm/x.c:3", CONSOLE_LOCKDEP},
+		{"rcu: INFO: rcu_sched self-detected stall on CPU", CONSOLE_RCU},
+		{"rcu: INFO: rcu_sched detected expedited stalls on CPUs/tasks: { 0-... }",
+		 CONSOLE_RCU},
+		{"INFO: rcu_preempt detected stalls on CPUs/tasks:", CONSOLE_RCU},
+		{"watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [x:1]", CONSOLE_LOCKUP},
+		{"watchdog: Watchdog detected hard LOCKUP on cpu 0", CONSOLE_LOCKUP},
+		{"NMI watchdog: Watchdog detected hard LOCKUP on cpu 0", CONSOLE_LOCKUP},
+		{"BUG: workqueue lockup - pool cpus=0 stuck for 31s!", CONSOLE_LOCKUP},
+		{"INFO: task x:12 blocked for more than 120 seconds.", CONSOLE_HUNG},
+		{"invalid opcode: 0000 [#1] SMP", CONSOLE_OOPS},
+		{"x: loading out-of-tree module taints kernel.", CONSOLE_TAINT},
+		{"Disabling lock debugging due to kernel taint", CONSOLE_TAINT},
+		{"[    3.000000] [    1.412345] BUG: KCSAN: data-race in f / g", CONSOLE_KCSAN},
 		{"[    1.000000] reboot: System halted", CONSOLE_HALTED},
 		{"reboot: Power off not available: System halted instead", CONSOLE_HALTED},
 		{"reboot: Power down", CONSOLE_POWER_DOWN},
@@ -84,6 +101,10 @@ static void talk_about_a_panic_is_none(void **state)
 	feed("echo Kernel panic - not syncing: x\n");
 	feed("[    0.1] systemd: said Oops: \n");
 	feed("[not a stamp] BUG: x\n");
+	feed("watchdog: Delayed init of the lockup detector failed\n");
+	feed("rcu: INFO: all is well\n");
+	feed("INFO: task x:12 is fine\n");
+	feed("traps: x[12] trap invalid opcode ip:1 sp:2 error:0\n");
 	assert_int_equal(seen.count, 0);
 }
 

@@ -85,8 +85,35 @@ static void the_clocks_are_242_and_244(void **state)
 				     .timed_out = true,
 				     .timeout_ns = 5 * NS_PER_SEC},
 	      244, OUTCOME_KIND_TIMEOUT);
-	assert_non_null(strstr(o.text, "5 s of --timeout"));
+	assert_string_equal(o.text, "the guest did not end within the 5 s of --timeout");
 	assert_true(o.report);
+}
+
+static void a_guest_that_is_silent_hangs_and_one_that_is_heard_is_slow(void **state)
+{
+	struct outcome_facts f = {.job = true,
+				  .user_seen = true,
+				  .timed_out = true,
+				  .alive = true,
+				  .silent_ns = 400 * NS_PER_MSEC,
+				  .timeout_ns = 5 * NS_PER_SEC};
+
+	judge(f, 244, OUTCOME_KIND_TIMEOUT);
+	assert_string_equal(o.text,
+			    "the guest did not end within the 5 s of --timeout; it is slow, and "
+			    "does not hang: its agent was heard 0.4 s before");
+	f = (struct outcome_facts){
+		.job = true, .user_seen = true, .silent = true, .timeout_ns = 2 * NS_PER_SEC};
+	judge(f, 243, OUTCOME_KIND_HANG);
+	assert_string_equal(o.text, "the guest hangs: its agent was silent for the 2 s of "
+				    "--hang-timeout");
+	f.has_exits = true;
+	f.exits = 12;
+	judge(f, 243, OUTCOME_KIND_HANG);
+	assert_string_equal(o.text, "the guest hangs: its agent was silent for the 2 s of "
+				    "--hang-timeout; exits of its vCPUs meanwhile: 12");
+	f.panic_seen = true;
+	judge(f, 240, OUTCOME_KIND_PANIC);
 }
 
 static void a_status_stands_although_the_clock_ran_out_after_it(void **state)
@@ -202,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_panic_is_240_however_the_machine_ended),
 		cmocka_unit_test(a_missing_root_or_init_is_242),
 		cmocka_unit_test(the_clocks_are_242_and_244),
+		cmocka_unit_test(a_guest_that_is_silent_hangs_and_one_that_is_heard_is_slow),
 		cmocka_unit_test(a_status_stands_although_the_clock_ran_out_after_it),
 		cmocka_unit_test(an_oops_that_fail_on_names_is_241_whatever_the_command_said),
 		cmocka_unit_test(an_end_without_the_status_that_is_due_is_245),

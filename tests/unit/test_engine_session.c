@@ -327,6 +327,57 @@ static void clocks_stand_still_while_the_guest_does(void **state)
 	assert_in_range(took, 600 * MS, 699 * MS);
 }
 
+static void an_agent_that_falls_silent_is_a_hang(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, FRAME, CHANNEL_STREAM_RESULTS, AGENT},
+		{150 * MS, FRAME, CHANNEL_STREAM_LOG, "alive\n"},
+		{10 * MS, STAND, true},
+		{300 * MS, STAND, false},
+		{150 * MS, FRAME, CHANNEL_STREAM_LOG, "alive\n"},
+		{150 * MS, FRAME, CHANNEL_STREAM_STDOUT, "out\n"},
+	};
+	uint64_t before = clock_now_ns(&clock_monotonic), took;
+
+	cfg.hang_ns = 200 * MS;
+	RUN(steps);
+	took = clock_now_ns(&clock_monotonic) - before;
+	assert_int_equal(outcome.status, OUTCOME_HANG);
+	assert_in_range(took, 961 * MS, 1060 * MS);
+}
+
+static void an_agent_that_is_heard_is_slow(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, FRAME, CHANNEL_STREAM_RESULTS, AGENT},
+		{100 * MS, FRAME, CHANNEL_STREAM_LOG, "alive\n"},
+		{100 * MS, FRAME, CHANNEL_STREAM_LOG, "alive\n"},
+	};
+
+	cfg.hang_ns = 200 * MS;
+	cfg.timeout_ns = 250 * MS;
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_TIMEOUT);
+	assert_non_null(strstr(outcome.text, "its agent was heard 0."));
+}
+
+static void a_line_that_is_allowed_ends_nothing(void **state)
+{
+	static const struct step steps[] = {
+		{1 * MS, SAY, BACKEND_CONSOLE, "WARNING: CPU: 0 at mm/x.c:1\n"},
+		{100 * MS, SAY, BACKEND_CONSOLE, "WARNING: CPU: 0 at fs/x.c:1\n"},
+	};
+	_cleanup_(console_allow_destroy_p) struct console_allow *allow = NULL;
+
+	assert_int_equal(console_allow_create(&allow, &e), 0);
+	assert_int_equal(console_allow_add(allow, " at mm/", &e), 0);
+	cfg.allow = allow;
+	cfg.fail_on = SESSION_FAIL_ON_WARN;
+	RUN(steps);
+	assert_int_equal(outcome.status, OUTCOME_OOPS);
+	assert_string_equal(outcome.text, "the guest kernel said: WARNING: CPU: 0 at fs/x.c:1");
+}
+
 static void a_panic_is_told_within_100_ms_of_its_last_line(void **state)
 {
 	static const struct step steps[] = {
@@ -512,6 +563,9 @@ int main(void)
 		TEST(a_results_line_may_be_split_over_frames),
 		TEST(an_agent_that_failed_leaves_no_status),
 		TEST(clocks_stand_still_while_the_guest_does),
+		TEST(an_agent_that_falls_silent_is_a_hang),
+		TEST(an_agent_that_is_heard_is_slow),
+		TEST(a_line_that_is_allowed_ends_nothing),
 		TEST(a_panic_is_told_within_100_ms_of_its_last_line),
 		TEST(the_line_that_ends_a_panic_is_not_waited_behind),
 		TEST(a_panic_that_never_falls_silent_ends_too),

@@ -73,6 +73,22 @@ static void stdout_stderr_and_status_arrive_apart(void **state)
 	assert_string_equal(got[CHANNEL_STREAM_STDERR], "err\n");
 }
 
+static void signs_of_life_come_while_the_command_is_silent(void **state)
+{
+	const char *const argv[] = {"sleep", "1", NULL};
+	const struct task t = {.argv = argv, .cwd = "/", .beat_ms = 100};
+	size_t beats = 0;
+
+	assert_int_equal(run(&t).status, 0);
+	for (const char *p = got[CHANNEL_STREAM_LOG]; (p = strstr(p, "alive\n")); p++) {
+		beats++;
+	}
+	/* A busy machine may be late. */
+	assert_in_range(beats, 5, 11);
+	assert_int_equal(sh("sleep 0.2").status, 0);
+	assert_string_equal(got[CHANNEL_STREAM_LOG], "");
+}
+
 static void every_byte_of_much_output_arrives(void **state)
 {
 	struct task_end end = sh("yes ab | head -c 10000000; printf '\\0\\377' >&2");
@@ -159,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stdout_stderr_and_status_arrive_apart),
+		cmocka_unit_test(signs_of_life_come_while_the_command_is_silent),
 		cmocka_unit_test(every_byte_of_much_output_arrives),
 		cmocka_unit_test(a_killed_command_has_its_signal_and_128_more_as_status),
 		cmocka_unit_test(a_command_that_cannot_start_ends_as_in_a_shell),

@@ -92,6 +92,7 @@ static void what_is_written_is_read_back_the_same(void **state)
 		.command = (const char **)command,
 		.env = env,
 		.cwd = "/tmp",
+		.beat_ms = JOB_BEAT_MAX_MS,
 		.bench = {.names = names,
 			  .batches = JOB_BATCHES_MAX,
 			  .calls = JOB_CALLS_MAX,
@@ -117,6 +118,7 @@ static void what_is_written_is_read_back_the_same(void **state)
 	assert_string_equal(got.env[1], "B=x=y");
 	assert_null(got.env[2]);
 	assert_string_equal(got.cwd, "/tmp");
+	assert_int_equal(got.beat_ms, JOB_BEAT_MAX_MS);
 	assert_string_equal(got.bench.names[0], "syscall.null");
 	assert_null(got.bench.names[1]);
 	assert_int_equal(got.bench.batches, JOB_BATCHES_MAX);

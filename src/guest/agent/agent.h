@@ -75,6 +75,7 @@ struct task {
 	const char *const *env;  /* "NAME=value", NULL-terminated, over the defaults; or NULL */
 	const char *cwd;         /* inside @root */
 	const char *root;        /* NULL: the agent's own */
+	unsigned int beat_ms;    /* tell the host so often that we live; 0: not */
 	bool results;            /* has a socket for result lines as TASK_RESULTS_FD */
 };
 

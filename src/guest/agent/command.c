@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { OUT, ERR, RESULTS, N_STREAMS };
@@ -188,16 +189,44 @@ static int forward_rest(struct link *l, const struct ends *p)
 	return 0;
 }
 
-static int serve(struct link *l, struct ends *p, pid_t pid, const sigset_t *waiting,
-		 struct task_end *end)
+/* Any word is a sign of life; this one is for when there is no other. */
+static int beat(struct link *l, unsigned int beat_ms, struct timespec *ret_wait)
+{
+	static const char word[] = "alive\n";
+	static struct timespec last;
+	struct timespec now;
+	int64_t left_ms;
+	int r = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left_ms = beat_ms - ((now.tv_sec - last.tv_sec) * INT64_C(1000) +
+			     (now.tv_nsec - last.tv_nsec) / 1000000);
+	if (left_ms <= 0) {
+		r = link_send(l, CHANNEL_STREAM_LOG, word, sizeof(word) - 1);
+		last = now;
+		left_ms = beat_ms;
+	}
+	*ret_wait =
+		(struct timespec){.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000};
+	return r;
+}
+
+static int serve(struct link *l, const struct task *t, struct ends *p, pid_t pid,
+		 const sigset_t *waiting, struct task_end *end)
 {
 	while (!reap(pid, end)) {
 		struct pollfd fds[N_STREAMS];
+		struct timespec wait;
+		int b = t->beat_ms ? beat(l, t->beat_ms, &wait) : 0;
+
+		if (b < 0) {
+			return b;
+		}
 
 		for (int i = 0; i < N_STREAMS; i++) {
 			fds[i] = (struct pollfd){.fd = p->ours[i], .events = POLLIN};
 		}
-		if (ppoll(fds, N_STREAMS, NULL, waiting) < 0) {
+		if (ppoll(fds, N_STREAMS, t->beat_ms ? &wait : NULL, waiting) < 0) {
 			if (errno != EINTR) {
 				return -errno;
 			}
@@ -264,7 +293,7 @@ int task_run(struct link *l, const struct task *t, struct task_end *ret, struct 
 			p.theirs[i] = -1;
 		}
 	}
-	r = serve(l, &p, pid, &waiting, ret);
+	r = serve(l, t, &p, pid, &waiting, ret);
 	if (r < 0) {
 		err_errno(e, r, "agent: forwarding the output of %s", t->argv[0]);
 	}

@@ -40,7 +40,8 @@ static int read_job(struct job *ret, struct err *e)
 
 static int run_job(struct link *l, const struct job *job, struct task_end *ret, struct err *e)
 {
-	struct task t = {.argv = job->command, .env = job->env, .cwd = job->cwd};
+	struct task t = {
+		.argv = job->command, .env = job->env, .cwd = job->cwd, .beat_ms = job->beat_ms};
 	int r = 0;
 
 	*ret = (struct task_end){0};
