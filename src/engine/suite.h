@@ -41,7 +41,7 @@ enum suite_expect {
 #define SUITE_MEMORY_BYTES    (UINT64_C(512) << 20) /* of a case that does not say */
 #define SUITE_BOOT_TIMEOUT_NS (60 * NS_PER_SEC)
 #define SUITE_TIMEOUT_NS      (600 * NS_PER_SEC)
-#define SUITE_FAIL_ON         "oops,kasan,lockdep"
+#define SUITE_FAIL_ON         "oops,kasan,lockdep,rcu,lockup,hung"
 
 enum suite_need_kind {
 	SUITE_NEED_KVM,    /* "kvm": /dev/kvm that runs kernels */

@@ -102,8 +102,8 @@ static const struct {
 	{ONE "    allow: [{pattern: '(a{20}){60}', reason: r}]\n",
 	 "4:23: 'pattern': more than 512 bytes, or than 1000 repetitions by {}"},
 	{ONE "    fail_on: oops,bug\n",
-	 "4:14: 'fail_on': expected oops, warn, kasan, lockdep or all, separated by commas, "
-	 "got 'bug'"},
+	 "4:14: 'fail_on': expected oops, warn, kasan, kcsan, ubsan, lockdep, rcu, lockup, hung, "
+	 "taint or all, separated by commas, got 'bug'"},
 	{ONE "    timeouts: {start: 1}\n",
 	 "4:16: timeouts: 'start' is no key of it; its keys are: boot, idle, whole"},
 	{ONE "    timeouts: {boot: 0}\n",
