@@ -9,9 +9,9 @@
 
 #include "stats/mannwhitney.h"
 #include "stats/multiple.h"
+#include "stats/plan.h"
 #include "stats/signflip.h"
 #include "stats/signrank.h"
-#include "stats/tdist.h"
 
 /*
  * What is one number on paper may differ in its last bits after subtracting and averaging: equal

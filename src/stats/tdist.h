@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Student's t, and the smallest effect that an experiment of a given size would find. */
+/* Student's t. */
 #ifndef STATS_TDIST_H
 #define STATS_TDIST_H
 
@@ -7,6 +7,5 @@
 
 int stats_t_cdf(double t, double df, double *ret) __must_check;
 int stats_t_quantile(double p, double df, double *ret) __must_check;
-int stats_mde(const double *d, size_t n, double *ret) __must_check;
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Student's t and the smallest detectable effect. */
+/* Student's t. */
 #include "support.h"
 
 #include <errno.h>
-#include <float.h>
 
 #include "near.h"
 #include "stats/tdist.h"
@@ -75,54 +74,10 @@ static void distribution_is_symmetric_and_ends_at_0_and_1(void **state)
 	assert_near(p, 0, 0);
 }
 
-static void smallest_detectable_effect_has_the_planned_size(void **state)
-{
-	/*
-	 * (t_.975 + t_.80)/sqrt(n), in units of the standard deviation of the differences, beside
-	 * the planning values that the exact power of the t test gives: they differ by < .006.
-	 */
-	static const struct {
-		size_t n;
-		double mde;
-	} rows[] = {{6, 1.43}, {8, 1.15}, {10, 1.00}, {12, .89}, {20, .66}, {30, .53}};
-	double d[30];
-	double mde;
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t n = rows[i].n;
-		double sd = sqrt((double)n / ((double)n - 1)); /* of as many +1 as -1 */
-
-		for (size_t j = 0; j < n; j++) {
-			d[j] = j % 2 ? 1000 + 1 / sd : 1000 - 1 / sd;
-		}
-		assert_int_equal(stats_mde(d, n, &mde), 0);
-		assert_near(mde, rows[i].mde, .006);
-		assert_near(mde,
-			    (quantile(.975, (double)n - 1) + quantile(.8, (double)n - 1)) /
-				    sqrt((double)n),
-			    1e-12);
-	}
-}
-
-static void equal_differences_would_show_any_effect(void **state)
-{
-	const double d[] = {2, 2, 2};
-	double mde;
-
-	assert_int_equal(stats_mde(d, 3, &mde), 0);
-	assert_near(mde, 0, 0);
-}
-
 static void bad_input_has_its_code(void **state)
 {
-	const double d[] = {1, NAN};
-	const double huge[] = {DBL_MAX, -DBL_MAX};
 	double x;
 
-	assert_int_equal(stats_mde(d, 0, &x), -ENODATA);
-	assert_int_equal(stats_mde(d, 1, &x), -ENODATA);
-	assert_int_equal(stats_mde(d, 2, &x), -EDOM);
-	assert_int_equal(stats_mde(huge, 2, &x), -EDOM);
 	assert_int_equal(stats_t_quantile(0, 5, &x), -ERANGE);
 	assert_int_equal(stats_t_quantile(1, 5, &x), -ERANGE);
 	assert_int_equal(stats_t_quantile(NAN, 5, &x), -ERANGE);
@@ -140,8 +95,6 @@ int main(void)
 		cmocka_unit_test(two_degrees_of_freedom_have_a_closed_form),
 		cmocka_unit_test(quantile_undoes_the_distribution),
 		cmocka_unit_test(distribution_is_symmetric_and_ends_at_0_and_1),
-		cmocka_unit_test(smallest_detectable_effect_has_the_planned_size),
-		cmocka_unit_test(equal_differences_would_show_any_effect),
 		cmocka_unit_test(bad_input_has_its_code),
 	};
 

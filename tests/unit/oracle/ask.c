@@ -5,15 +5,22 @@
  * answer is a line of numbers, or "error" and the text.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "stats/bootstrap.h"
+#include "stats/levels.h"
 #include "stats/mannwhitney.h"
 #include "stats/multiple.h"
+#include "stats/plan.h"
+#include "stats/quantile.h"
+#include "stats/shape.h"
 #include "stats/signflip.h"
 #include "stats/signrank.h"
+#include "stats/special.h"
 #include "stats/tdist.h"
 
 #define VALUES_MAX 4096
@@ -55,6 +62,49 @@ static void put(int r, const double *values, size_t n)
 	}
 }
 
+/* What looks at more than the middle of a sample. Return: whether the question was one of these. */
+static bool answer_shape(const struct question *q)
+{
+	size_t counts[STATS_LEVELS_MAX] = {0};
+	struct stats_levels l = {0};
+	struct stats_change c = {0};
+	struct stats_bca b = {0};
+	double ret[2] = {0};
+	int r;
+
+	if (strcmp(q->name, "harrell_davis") == 0) {
+		r = stats_harrell_davis(q->x, q->n, q->params[0], ret);
+		put(r, ret, 1);
+	} else if (strcmp(q->name, "beta_inc") == 0) {
+		ret[0] = stats_beta_inc(q->params[0], 1 - q->params[0], q->params[1], q->params[2]);
+		put(0, ret, 1);
+	} else if (strcmp(q->name, "normal_quantile") == 0) {
+		r = stats_normal_quantile(q->params[0], ret);
+		put(r, ret, 1);
+	} else if (strcmp(q->name, "ks") == 0) {
+		r = stats_ks(q->x, q->n, q->y, q->m, &ret[0], &ret[1]);
+		put(r, ret, 2);
+	} else if (strcmp(q->name, "trend") == 0) {
+		r = stats_trend(q->x, q->n, &ret[0], &ret[1]);
+		put(r, ret, 2);
+	} else if (strcmp(q->name, "change") == 0) {
+		r = stats_change(q->x, q->n, &c);
+		put(r, (double[]){(double)c.at, c.p, c.step}, 3);
+	} else if (strcmp(q->name, "bca_enumerated") == 0) {
+		r = stats_bca_enumerated(q->x, q->n, stats_statistic_mean, q->params[0], &b);
+		put(r, (double[]){b.z0, b.accel, b.interval.lo, b.interval.hi}, 4);
+	} else if (strcmp(q->name, "levels") == 0) {
+		for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+			counts[i] = (size_t)q->params[i];
+		}
+		r = stats_levels(q->x, counts, 3, &l);
+		put(r, (double[]){l.mean, l.s2[0], l.s2[1], l.s2[2], l.t2[1], l.t2[2]}, 6);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void answer(const struct question *q)
 {
 	double ret[VALUES_MAX] = {0};
@@ -62,6 +112,9 @@ static void answer(const struct question *q)
 	struct stats_interval iv = {0};
 	int r;
 
+	if (answer_shape(q)) {
+		return;
+	}
 	if (strcmp(q->name, "median") == 0) {
 		r = stats_median(q->x, q->n, ret);
 		put(r, ret, 1);

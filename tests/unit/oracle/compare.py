@@ -12,7 +12,7 @@ import sys
 
 try:
     import numpy as np
-    from scipy import stats
+    from scipy import special, stats
 except ImportError as error:
     print(f"skipped: {error} (Debian: python3-scipy)")
     sys.exit(77)
@@ -137,6 +137,75 @@ def adjusted(p):
     ask("bh", np.minimum(1, bh), x=p)
 
 
+def pettitt(x):
+    u = [np.sign(x[t:, None] - x[None, :t]).sum() for t in range(1, len(x))]
+    at = int(np.argmax(np.abs(u)))
+    n, most = len(x), abs(u[at])
+    return [at + 1, min(1, 2 * math.exp(-6 * most ** 2 / (n ** 3 + n ** 2))),
+            np.median(x[at + 1:]) - np.median(x[:at + 1])]
+
+
+def mann_kendall(x):
+    n = len(x)
+    score = np.sign(x[None, :] - x[:, None])[np.triu_indices(n, 1)].sum()
+    ties = np.unique(x, return_counts=True)[1]
+    var = n * (n - 1) * (2 * n + 5) - (ties * (ties - 1) * (2 * ties + 5)).sum()
+    z = max(0, abs(score) - 1) / math.sqrt(var / 18)
+    return [score / (n * (n - 1) / 2), min(1, 2 * stats.norm.sf(z))]
+
+
+def shapes(n, ties):
+    x, y = sample(n, ties), sample(n + 3, ties) + 1
+    for q in (0.01, 0.1, 0.5, 0.9, 0.99):
+        ask("harrell_davis", [(np.diff(special.betainc((n + 1) * q, (n + 1) * (1 - q),
+                                                       np.arange(n + 1) / n)) * np.sort(x)).sum()],
+            [q], x)
+    d = stats.ks_2samp(x, y).statistic
+    ask("ks", [d, special.kolmogorov(d * math.sqrt(n * (n + 3) / (2 * n + 3)))], x=x, y=y)
+    if n >= 5 and len(set(x)) > 1:
+        ask("trend", mann_kendall(x), x=x)
+    if n >= 10 and len(set(x)) > 1:
+        ask("change", pettitt(x), x=x)
+
+
+def enumerated(n, level):
+    """Every resample's mean; jackknife for the acceleration (Efron 1987)."""
+    x = sample(n, False)
+    means = np.sort([np.mean(c) for c in itertools.product(x, repeat=n)])
+    slack = 1e-12 * (means[-1] - means[0])
+    near = np.abs(means - x.mean()) <= slack
+    z0 = stats.norm.ppf(((means < x.mean() - slack).sum() + near.sum() / 2) / len(means))
+    left = np.array([np.delete(x, i).mean() for i in range(n)])
+    off = left.mean() - left
+    accel = (off ** 3).sum() / (6 * (off ** 2).sum() ** 1.5)
+    ends = []
+    for z in stats.norm.ppf([(1 - level) / 2, (1 + level) / 2]):
+        at = stats.norm.cdf(z0 + (z0 + z) / (1 - accel * (z0 + z))) * len(means)
+        ends.append(means[min(max(math.ceil(at) - 1, 0), len(means) - 1)])
+    ask("bca_enumerated", [z0, accel, *ends], [level], x)
+
+
+def nested(inner, middle, outer):
+    x = rng.normal(size=(outer, middle, inner)) + rng.normal(size=(outer, middle, 1)) + 50
+    s = [x.var(axis=2, ddof=1).mean(), x.mean(axis=2).var(axis=1, ddof=1).mean(),
+         x.mean(axis=(1, 2)).var(ddof=1)]
+    ask("levels", [x.mean(), *s, s[1] - s[0] / inner, s[2] - s[1] / middle],
+        [inner, middle, outer], x.ravel())
+
+
+for count in range(1, 41):
+    shapes(count, False)
+    shapes(count, True)
+for count in range(2, 7):
+    enumerated(count, 0.9)
+    enumerated(count, 0.95)
+for sizes in ((2, 2, 2), (5, 4, 3), (20, 6, 12)):
+    nested(*sizes)
+for x01 in (0, 1e-9, 0.1, 0.5, 0.9, 1):
+    for ab in ((0.5, 0.5), (1, 3), (12, 2.5), (300, 200)):
+        ask("beta_inc", [special.betainc(*ab, x01)], [x01, *ab])
+for prob in (1e-12, 0.001, 0.025, 0.5, 0.8, 0.999):
+    ask("normal_quantile", [stats.norm.ppf(prob)], [prob])
 for count in range(1, 31):
     one_sample(count, False)
     one_sample(count, True)
