@@ -24,6 +24,10 @@
 #define D_VALID        0x80
 #define INDEX_MASK     0x7f /* the top bit masks the NMI */
 
+#define DAY_SECONDS    86400
+#define DAYS_TO_1970   719468 /* from the first of March of year 0 */
+#define ERA_DAYS       146097 /* 400 years, after which the calendar repeats */
+
 static int64_t host_now_s(void *ctx)
 {
 	struct timespec ts;
@@ -34,15 +38,47 @@ static int64_t host_now_s(void *ctx)
 
 const struct rtc_time_ops rtc_host_time = {.now_s = host_now_s};
 
-static uint8_t bcd(int n)
+static uint8_t bcd(unsigned int n)
 {
 	return (uint8_t)(((n / 10) << 4) | (n % 10));
 }
 
+/* A date of the Gregorian calendar, and the time of day. */
+struct date {
+	unsigned int year, month, day; /* month and day from 1 */
+	unsigned int weekday;          /* from 0, Sunday */
+	unsigned int hour, minute, second;
+};
+
+/*
+ * Not gmtime_r(), whose first call reads the time zone's file and allocates: a start does not need
+ * that, and a vCPU's thread may not. A year that begins in March has its odd day at its end, and
+ * the days before a month follow one line.
+ */
+static void date_of(int64_t now_s, struct date *ret)
+{
+	uint64_t s = now_s > 0 ? (uint64_t)now_s : 0;
+	uint64_t days = s / DAY_SECONDS + DAYS_TO_1970;
+	unsigned int in_era = (unsigned int)(days % ERA_DAYS);
+	unsigned int year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+	unsigned int in_year = in_era - (365 * year + year / 4 - year / 100);
+	unsigned int month = (5 * in_year + 2) / 153;
+	unsigned int in_day = (unsigned int)(s % DAY_SECONDS);
+
+	*ret = (struct date){
+		.year = (unsigned int)(days / ERA_DAYS) * 400 + year + (month >= 10),
+		.month = month < 10 ? month + 3 : month - 9,
+		.day = in_year - (153 * month + 2) / 5 + 1,
+		.weekday = (unsigned int)((days + 3) % 7),
+		.hour = in_day / 3600,
+		.minute = in_day / 60 % 60,
+		.second = in_day % 60,
+	};
+}
+
 static uint8_t read_register(struct rtc *r, uint8_t index)
 {
-	time_t now;
-	struct tm tm;
+	struct date now;
 
 	switch (index) {
 	case REG_A:
@@ -65,27 +101,24 @@ static uint8_t read_register(struct rtc *r, uint8_t index)
 	default:
 		return r->cmos[index];
 	}
-	now = r->time.now_s(r->time.ctx);
-	if (!gmtime_r(&now, &tm)) {
-		return 0;
-	}
+	date_of(r->time.now_s(r->time.ctx), &now);
 	switch (index) {
 	case REG_SECONDS:
-		return bcd(tm.tm_sec);
+		return bcd(now.second);
 	case REG_MINUTES:
-		return bcd(tm.tm_min);
+		return bcd(now.minute);
 	case REG_HOURS:
-		return bcd(tm.tm_hour);
+		return bcd(now.hour);
 	case REG_WEEKDAY:
-		return bcd(tm.tm_wday + 1);
+		return bcd(now.weekday + 1);
 	case REG_DAY:
-		return bcd(tm.tm_mday);
+		return bcd(now.day);
 	case REG_MONTH:
-		return bcd(tm.tm_mon + 1);
+		return bcd(now.month);
 	case REG_YEAR:
-		return bcd(tm.tm_year % 100);
+		return bcd(now.year % 100);
 	default:
-		return bcd((tm.tm_year / 100 + 19) % 100);
+		return bcd(now.year / 100 % 100);
 	}
 }
 
@@ -142,11 +175,6 @@ static const struct device_ops rtc_ops = {
  */
 void rtc_init(struct rtc *r, const struct rtc_time_ops *time)
 {
-	const time_t epoch = 0;
-	struct tm tm;
-
-	/* The first conversion reads the time zone's file and allocates; no vCPU's thread may. */
-	(void)gmtime_r(&epoch, &tm);
 	memset(r, 0, sizeof(*r));
 	r->dev.ops = &rtc_ops;
 	r->time = *time;

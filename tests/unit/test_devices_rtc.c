@@ -17,6 +17,11 @@ static uint8_t get(struct bus *b, uint8_t index)
 	return (uint8_t)bus_read(b, RTC_PORT + 1, 1);
 }
 
+static int from_bcd(uint8_t v)
+{
+	return (v >> 4) * 10 + (v & 0xf);
+}
+
 static void setup(struct rtc *r, struct bus *b, const struct rtc_time_ops *time)
 {
 	rtc_init(r, time);
@@ -45,6 +50,33 @@ static void the_time_is_read_in_utc_as_bcd(void **state)
 	now = 946684799; /* the last second of 1999 */
 	assert_int_equal(get(&b, 0x09), 0x99);
 	assert_int_equal(get(&b, 0x32), 0x19);
+	rtc_fini(&r);
+}
+
+/* Each day of more than 400 years, at another second, against the C library's. */
+static void every_day_is_the_calendars(void **state)
+{
+	int64_t now = 0;
+	struct rtc_time_ops time = {fixed_time, &now};
+	struct rtc r;
+	struct bus b;
+
+	setup(&r, &b, &time);
+	for (int day = 0; day < 160000; day++) {
+		struct tm tm;
+		time_t t = (time_t)day * 86400 + day * 7919 % 86400;
+
+		now = t;
+		assert_non_null(gmtime_r(&t, &tm));
+		assert_int_equal(from_bcd(get(&b, 0x00)), tm.tm_sec);
+		assert_int_equal(from_bcd(get(&b, 0x02)), tm.tm_min);
+		assert_int_equal(from_bcd(get(&b, 0x04)), tm.tm_hour);
+		assert_int_equal(from_bcd(get(&b, 0x06)), tm.tm_wday + 1);
+		assert_int_equal(from_bcd(get(&b, 0x07)), tm.tm_mday);
+		assert_int_equal(from_bcd(get(&b, 0x08)), tm.tm_mon + 1);
+		assert_int_equal(from_bcd(get(&b, 0x32)) * 100 + from_bcd(get(&b, 0x09)),
+				 tm.tm_year + 1900);
+	}
 	rtc_fini(&r);
 }
 
@@ -91,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_time_is_read_in_utc_as_bcd),
+		cmocka_unit_test(every_day_is_the_calendars),
 		cmocka_unit_test(the_status_registers_never_make_a_reader_wait),
 		cmocka_unit_test(the_memory_keeps_what_is_written_until_a_reset),
 		cmocka_unit_test(the_hosts_time_is_the_real_one),
