@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/trim.h"
 #include "cli/backend_kvm_net.h"
 #include "cli/run_stats.h"
 #include "engine/outcome.h"
@@ -29,6 +30,7 @@ struct backend_kvm {
 	const char *trace_path; /* likewise */
 	int trace_fd;
 	struct evloop_source *liveness;
+	bool trimmed;
 	struct kvm_nets nets;
 	const struct backend_events *events;
 	void *ctx;
@@ -122,6 +124,11 @@ static void on_liveness(void *ctx)
 {
 	struct backend_kvm *k = ctx;
 
+	/* Not at the start, whose pages are in use until the first vCPU runs. */
+	if (!k->trimmed) {
+		trim_program_pages();
+		k->trimmed = true;
+	}
 	switch (machine_liveness(k->machine)) {
 	case MACHINE_HALTED:
 		k->events->stopped(k->ctx, STOP_HALTED, 0, "");

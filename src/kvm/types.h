@@ -4,6 +4,7 @@
 #define KVM_TYPES_H
 
 #include <linux/kvm.h>
+#include <string.h>
 
 /* Room for all CPUID entries that a host may offer; KVM itself stops at 256. */
 #define KVM_CPUID_MAX 256
@@ -13,6 +14,12 @@ struct kvm_cpuid_table {
 	struct kvm_cpuid2 head;
 	struct kvm_cpuid_entry2 entries[KVM_CPUID_MAX];
 };
+
+/* The entries that there are: most of the room is never written to, nor given pages. */
+static inline void kvm_cpuid_copy(struct kvm_cpuid_table *to, const struct kvm_cpuid_table *from)
+{
+	memcpy(to, from, sizeof(from->head) + from->head.nent * sizeof(from->entries[0]));
+}
 
 struct kvm_msr_table {
 	struct kvm_msrs head;

@@ -15,6 +15,8 @@
 
 /* Pieces of the page cache's reading are no smaller, mostly larger. */
 #define READ_AHEAD_TOUCH 65536
+/* So far apart are the looks whether it is there: a dozen and a half for a kernel. */
+#define READ_AHEAD_LOOK (UINT64_C(1) << 20)
 
 static int place(const struct load_image *image, const struct ram *ram,
 		 const struct machine_config *cfg, const char *cmdline, struct err *e)
@@ -85,7 +87,7 @@ static bool touch_all(const struct load_image *image, uint64_t step, int flags)
 static void read_ahead(const struct load_image *image)
 {
 	/* Mostly it is all there. */
-	if (touch_all(image, 4 * READ_AHEAD_TOUCH, RWF_NOWAIT)) {
+	if (touch_all(image, READ_AHEAD_LOOK, RWF_NOWAIT)) {
 		return;
 	}
 	for (unsigned int i = 0; i < image->segment_count; i++) {

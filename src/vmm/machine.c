@@ -228,11 +228,13 @@ static int set_up_vcpu(struct machine *m, struct vcpu *v, const struct vcpu_plan
 {
 	const struct x86_cpu cpu = {
 		.apic_id = v->index, .cpus = m->vcpu_count, .tsc_deadline = plan->tsc_deadline};
-	struct kvm_cpuid_table cpuid = plan->cpuid;
+	struct kvm_cpuid_table cpuid;
 	struct kvm_msr_table msrs;
 	struct kvm_lapic_state lapic;
-	int r = x86_cpuid_for(&cpuid, &cpu);
+	int r;
 
+	kvm_cpuid_copy(&cpuid, &plan->cpuid);
+	r = x86_cpuid_for(&cpuid, &cpu);
 	if (r < 0) {
 		return err_errno(e, r, "CPUID of vCPU %u", v->index);
 	}
@@ -264,7 +266,7 @@ static int plan_vcpus(struct machine *m, const struct x86_cpu_spec *spec, struct
 	ret->spec = spec;
 	ret->tsc_deadline = kvm_dev_cap(&m->dev, KVM_CAP_TSC_DEADLINE_TIMER) > 0 &&
 			    !x86_cpu_spec_without(spec, "tsc-deadline");
-	ret->cpuid = ret->offered;
+	kvm_cpuid_copy(&ret->cpuid, &ret->offered);
 	return r < 0 ? r : x86_cpu_spec_apply(spec, &ret->cpuid, e);
 }
 

@@ -12,7 +12,6 @@
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
-#include "base/trim.h"
 
 /* Bytes of output handed over before other sources of the loop get their turn. */
 #define OUTPUT_SLICE 65536
@@ -332,10 +331,6 @@ int machine_start(struct machine *m, struct evloop *loop, const struct machine_c
 		}
 	}
 	pthread_mutex_unlock(&m->start_lock);
-	if (r == 0) {
-		/* While the guest starts. */
-		trim_program_pages();
-	}
 	if (r < 0) {
 		if (m->started) {
 			join_all(m);

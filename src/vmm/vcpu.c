@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
 #include "vmm/thread_counters.h"
@@ -286,9 +287,13 @@ static void *thread_main(void *arg)
 {
 	struct vcpu *v = arg;
 	struct machine *m = v->m;
+	char name[16];
 	sigset_t kick;
 	int r;
 
+	/* Of itself a thread says it in one call; of another it takes a file in /proc. */
+	snprintf(name, sizeof(name), "vcpu%u", v->index);
+	prctl(PR_SET_NAME, name);
 	sigemptyset(&kick);
 	sigaddset(&kick, KICK_SIGNAL);
 	sigaddset(&kick, SIGSYS);
@@ -366,7 +371,6 @@ static int create_thread(struct vcpu *v)
 int vcpu_start(struct vcpu *v, struct err *e)
 {
 	const struct sigaction action = {.sa_handler = on_kick};
-	char name[16];
 	sigset_t all, before;
 	int r;
 
@@ -388,8 +392,6 @@ int vcpu_start(struct vcpu *v, struct err *e)
 					   v->index, v->host_cpu);
 	}
 	v->started = true;
-	snprintf(name, sizeof(name), "vcpu%u", v->index);
-	pthread_setname_np(v->thread, name);
 	return 0;
 }
 
