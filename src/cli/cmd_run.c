@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -64,21 +63,6 @@ struct run {
 	struct outcome outcome;
 };
 
-/*
- * When this program was started: /proc has it in hundredths of a second only, but all our CPU time
- * so far was spent since.
- */
-static uint64_t exec_time_ns(void)
-{
-	uint64_t now = clock_now_ns(&clock_monotonic), coarse = clock_process_start_ns();
-	struct timespec cpu = {0};
-	uint64_t used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	used = (uint64_t)cpu.tv_sec * NS_PER_SEC + (uint64_t)cpu.tv_nsec;
-	return now - used > coarse ? now - used : coarse;
-}
-
 static int open_output(const char *option, const char *path, int *ret_fd, struct err *e)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -130,7 +114,8 @@ static int place_vcpus(struct run *run, struct err *e)
 	const struct run_options *o = &run->o;
 	_cleanup_free_ struct pin_host *host = malloc(sizeof(*host));
 	json_t *pin = NULL;
-	int r = host ? pin_host_read(host, e) : err_set(e, -ENOMEM, "out of memory");
+	int r = host ? pin_host_read(o->pin != NULL, host, e)
+		     : err_set(e, -ENOMEM, "out of memory");
 
 	if (r == 0 && o->pin) {
 		r = pin_choose(o->pin, (unsigned int)o->cpus, host, run->pin, e);
@@ -266,7 +251,7 @@ static void tell_lacks(const void *ctx)
 {
 	const struct run *run = ctx;
 
-	run_lacks_tell(&run->o, run->kernel_path);
+	run_lacks_tell(&run->o, open(run->kernel_path, O_RDONLY | O_CLOEXEC));
 }
 
 static struct provenance_wish provenance_wish(const struct run *run)
@@ -279,6 +264,12 @@ static struct provenance_wish provenance_wish(const struct run *run)
 	};
 }
 
+/* A look at the kernel's configuration alone takes no more than the descriptor that is open. */
+static bool needs_helper(const struct run *run)
+{
+	return run->json_fd >= 0 || run->o.kernel_debug;
+}
+
 /* What is needed when the machine runs or has ended, and what its filters do not allow then. */
 static int prepare_the_end(struct run *run, struct err *e)
 {
@@ -287,10 +278,9 @@ static int prepare_the_end(struct run *run, struct err *e)
 	/* Without it, addresses have no names. */
 	run->symbols_fd = open(run->o.kernel_debug ? run->o.kernel_debug : run->kernel_path,
 			       O_RDONLY | O_CLOEXEC);
-	if (run->qemu) {
+	if (run->qemu || !needs_helper(run)) {
 		return 0;
 	}
-	json_object_seed(0); /* reads /dev/urandom */
 	return provenance_start(&run->provenance, &wish, e);
 }
 
@@ -311,6 +301,14 @@ static int create_backend(struct run *run, const struct backend_config *common, 
 	return run->qemu ? backend_qemu_create(&cfg, &run->backend, e)
 			 : backend_kvm_create(common, &run->o.memory, &run->o.cpu_spec,
 					      run->o.clock_kind, &seccomp, &run->backend, e);
+}
+
+/* Is there a device that no PC has by itself, or is it recorded who tells the kernel of them? */
+static bool acpi_matters(const struct run *run)
+{
+	return run->qemu || run->json_fd >= 0 || run_options_has_job(&run->o) ||
+	       run->disks.count > 0 || run->o.rng || run->shares.count > 0 || run->nets.count > 0 ||
+	       run->vsock.path || strstr(run->append, "hvc");
 }
 
 static int make_backend(struct run *run, struct err *e)
@@ -360,7 +358,8 @@ static int make_backend(struct run *run, struct err *e)
 	common.append = run->append;
 	run->record.clock = run->qemu ? NULL : run->o.clock;
 	run->record.entry = common.pvh ? "pvh" : run->qemu ? "qemu" : "linux64";
-	common.acpi = run->record.acpi = run_kernel_acpi(&run->o, run->kernel_path, run->append);
+	common.acpi = run->record.acpi =
+		run_kernel_acpi(&run->o, run->kernel_path, run->append, acpi_matters(run));
 	common.cpu_flags = run->cpu_flags;
 	if (run->qemu && common.gdb && strcmp(common.gdb, "0") == 0) {
 		return err_set(e, -EINVAL,
@@ -565,10 +564,11 @@ int cmd_run(int argc, char **argv)
 			  .console_fd = -1,
 			  .symbols_fd = -1,
 			  .control = {.fd = -1},
-			  .exec_ns = exec_time_ns()};
+			  .exec_ns = clock_process_start_ns()};
 	struct err e = ERR_INIT;
 	int status, r;
 
+	record_json_seed();
 	r = run_options_parse(&run.o, argc, argv, &e);
 	run.status = (struct status_file){.path = run.o.status_file, .fd = -1};
 	if (r == OPT_SHOWN_HELP) {
@@ -588,7 +588,7 @@ int cmd_run(int argc, char **argv)
 		judge_failure(&run, &e);
 	} else if (run_lacks_due(&run.o, &run.outcome, &run.record) &&
 		   (!run.provenance.pid || provenance_look(&run.provenance) < 0)) {
-		tell_lacks(&run);
+		run_lacks_tell(&run.o, TAKE_FD(run.symbols_fd));
 	}
 	finish(&run);
 	status = run.outcome.status;

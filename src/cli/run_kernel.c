@@ -121,15 +121,18 @@ int run_kernel_entry(const struct run_options *o, const char *kernel_path, bool 
  * @o: parsed options
  * @kernel_path: the kernel
  * @append: its command line
+ * @matters: whether there are devices that it finds in no other way, or the answer is recorded
  *
  * Never both: a kernel that reads both would find each device twice. Unless the user says it, the
  * kernel decides: tables if it reads them, the command line if not, or if it is told to leave them
  * ("acpi=off"). Where that cannot be found out, tables: a kernel packed like that comes from a
- * distribution, and those have ACPI.
+ * distribution, and those have ACPI. Where it does not matter it gets the tables and is not looked
+ * into: one that reads none does not miss anything.
  *
  * Return: whether it is the tables. A file that is no kernel is left to who loads it.
  */
-bool run_kernel_acpi(const struct run_options *o, const char *kernel_path, const char *append)
+bool run_kernel_acpi(const struct run_options *o, const char *kernel_path, const char *append,
+		     bool matters)
 {
 	enum inspect_acpi acpi;
 	struct err e = ERR_INIT;
@@ -137,7 +140,14 @@ bool run_kernel_acpi(const struct run_options *o, const char *kernel_path, const
 	if (strcmp(o->acpi, "auto") != 0) {
 		return strcmp(o->acpi, "on") == 0;
 	}
-	if (has_word(append, "acpi=off") || inspect_acpi(kernel_path, &acpi, &e) < 0) {
+	if (has_word(append, "acpi=off")) {
+		return false;
+	}
+	if (!matters) {
+		log_debug("acpi", "on: there is no device for which it matters");
+		return true;
+	}
+	if (inspect_acpi(kernel_path, &acpi, &e) < 0) {
 		return false;
 	}
 	log_debug("acpi", "%s: %s", acpi == INSPECT_ACPI_NONE ? "off" : "on",

@@ -11,6 +11,7 @@ int run_kernel_check_debug(const char *kernel_path, const char *debug_path,
 			   struct err *e) __must_check;
 int run_kernel_entry(const struct run_options *o, const char *kernel_path, bool qemu, bool *ret_pvh,
 		     struct err *e) __must_check;
-bool run_kernel_acpi(const struct run_options *o, const char *kernel_path, const char *append);
+bool run_kernel_acpi(const struct run_options *o, const char *kernel_path, const char *append,
+		     bool matters);
 
 #endif

@@ -3,6 +3,7 @@
 #include "cli/run_lacks.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "vmm/inspect.h"
@@ -102,18 +103,21 @@ static void tell_options(const struct run_options *o, const char *config)
 /**
  * run_lacks_tell() - say which options a boot that came to nothing may have failed for
  * @o: parsed options
- * @kernel_path: the kernel
+ * @kernel_fd: the kernel, closed here; -1 when it could not be opened: nothing is said
  *
- * One line each on stderr. Opens the kernel, and may load a library to unpack it.
+ * One line each on stderr. Opens nothing, so the filter of the loop's thread does not mind.
  *
  * Context: the main thread, or a process that has only one.
  */
-void run_lacks_tell(const struct run_options *o, const char *kernel_path)
+void run_lacks_tell(const struct run_options *o, int kernel_fd)
 {
 	struct inspection in;
 	struct err e = ERR_INIT;
 
-	if (inspect_open(kernel_path, &in, &e) < 0) {
+	if (kernel_fd < 0 || inspect_read(kernel_fd, &in, &e) < 0) {
+		if (kernel_fd >= 0) {
+			close(kernel_fd);
+		}
 		return;
 	}
 	if (in.config) {

@@ -9,6 +9,6 @@
 
 bool run_lacks_due(const struct run_options *o, const struct outcome *outcome,
 		   const struct record_boot *record);
-void run_lacks_tell(const struct run_options *o, const char *kernel_path);
+void run_lacks_tell(const struct run_options *o, int kernel_fd);
 
 #endif

@@ -30,13 +30,14 @@ static unsigned int core_of(unsigned int cpu)
 
 /**
  * pin_host_read() - the processors that this process may run on
+ * @cores: also find out which of them share a core; without, each is one of its own
  * @ret: set on success
  * @e: set on failure
  *
  * Return: 0, or the errno of sched_getaffinity(2): -EINVAL for more than PIN_HOST_CPUS_MAX.
- * Context: reads /sys.
+ * Context: reads /sys for @cores.
  */
-int pin_host_read(struct pin_host *ret, struct err *e)
+int pin_host_read(bool cores, struct pin_host *ret, struct err *e)
 {
 	cpu_set_t set;
 
@@ -47,7 +48,7 @@ int pin_host_read(struct pin_host *ret, struct err *e)
 	}
 	for (unsigned int i = 0; i < PIN_HOST_CPUS_MAX; i++) {
 		if (CPU_ISSET(i, &set)) {
-			ret->cpu[ret->count++] = (struct pin_cpu){i, core_of(i)};
+			ret->cpu[ret->count++] = (struct pin_cpu){i, cores ? core_of(i) : i};
 		}
 	}
 	return 0;

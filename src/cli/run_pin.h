@@ -3,6 +3,7 @@
 #ifndef CLI_RUN_PIN_H
 #define CLI_RUN_PIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/cleanup.h"
@@ -22,7 +23,7 @@ struct pin_host {
 	struct pin_cpu cpu[PIN_HOST_CPUS_MAX]; /* by number */
 };
 
-int pin_host_read(struct pin_host *ret, struct err *e) __must_check;
+int pin_host_read(bool cores, struct pin_host *ret, struct err *e) __must_check;
 int pin_choose(const char *value, unsigned int vcpus, const struct pin_host *host,
 	       unsigned int *ret_cpus, struct err *e) __must_check;
 

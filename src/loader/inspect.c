@@ -35,8 +35,7 @@ static int bytes_init(struct bytes *b, uint64_t room, struct err *e)
 		return err_set(e, -EFBIG, "0x%llx bytes are more than are looked at (0x%llx)",
 			       (unsigned long long)room, (unsigned long long)INSPECT_BYTES_MAX);
 	}
-	at = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		  -1, 0);
+	at = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED) {
 		return err_errno(e, -errno, "memory for a kernel");
 	}

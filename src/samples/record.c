@@ -7,6 +7,7 @@
 #include <sha256.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/utsname.h>
 
 #include "base/io.h"
@@ -19,6 +20,24 @@ static const char *const phase_names[RECORD_PHASE_COUNT] = {
 	[RECORD_USER_MARK] = "user_mark",
 	[RECORD_EXIT] = "exit",
 };
+
+/**
+ * record_json_seed() - begin with JSON: its hash tables get their secret
+ *
+ * jansson by itself would open /dev/urandom for it, which takes longer, and which a filtered thread
+ * must not do.
+ *
+ * Context: the main thread, before the first json_t; once or again.
+ */
+void record_json_seed(void)
+{
+	unsigned int seed = 0;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
+		seed = 0; /* by itself, then */
+	}
+	json_object_seed(seed);
+}
 
 /**
  * record_boot_init() - an empty record: nothing was seen yet

@@ -99,6 +99,7 @@ bool record_cpu_of_guest(struct record_boot *r);
 json_t *record_text_to_json(const char *s);
 json_t *record_host_to_json(void);
 json_t *record_boot_to_json(const struct record_boot *r);
+void record_json_seed(void);
 int record_json_write_line(int fd, json_t *line) __must_check;
 int record_file_sha256(const char *path, char **ret_hex, struct err *e) __must_check;
 

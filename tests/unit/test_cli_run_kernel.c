@@ -52,16 +52,23 @@ static int teardown(void **state)
 
 static void a_kernel_that_looks_for_the_tables_gets_them(void **state)
 {
-	assert_true(run_kernel_acpi(&options, vmlinux(BANNER " RSD PTR "), "quiet"));
-	assert_false(run_kernel_acpi(&options, vmlinux(BANNER), "quiet"));
+	assert_true(run_kernel_acpi(&options, vmlinux(BANNER " RSD PTR "), "quiet", true));
+	assert_false(run_kernel_acpi(&options, vmlinux(BANNER), "quiet", true));
+}
+
+static void without_devices_to_be_told_of_a_kernel_is_not_looked_into(void **state)
+{
+	assert_true(run_kernel_acpi(&options, "/nonexistent", "quiet", false));
+	assert_false(run_kernel_acpi(&options, "/nonexistent", "acpi=off", false));
+	assert_false(run_kernel_acpi(&options, "/nonexistent", "quiet", true));
 }
 
 static void what_the_user_says_of_acpi_goes(void **state)
 {
 	options.acpi = "on";
-	assert_true(run_kernel_acpi(&options, vmlinux(BANNER), "acpi=off"));
+	assert_true(run_kernel_acpi(&options, vmlinux(BANNER), "acpi=off", true));
 	options.acpi = "off";
-	assert_false(run_kernel_acpi(&options, vmlinux("RSD PTR "), ""));
+	assert_false(run_kernel_acpi(&options, vmlinux("RSD PTR "), "", true));
 }
 
 static void a_kernel_that_is_told_to_leave_acpi_gets_none(void **state)
@@ -76,7 +83,8 @@ static void a_kernel_that_is_told_to_leave_acpi_gets_none(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		assert_int_equal(run_kernel_acpi(&options, vmlinux("RSD PTR "), rows[i].cmdline),
+		assert_int_equal(run_kernel_acpi(&options, vmlinux("RSD PTR "), rows[i].cmdline,
+						 true),
 				 rows[i].acpi);
 	}
 }
@@ -128,7 +136,7 @@ static const char *told(const char *config)
 	assert_int_equal(pipe(fd), 0);
 	dup2(fd[1], STDERR_FILENO);
 	if (run_lacks_due(&options, &outcome, &record)) {
-		run_lacks_tell(&options, path);
+		run_lacks_tell(&options, open(path, O_RDONLY | O_CLOEXEC));
 	}
 	dup2(saved, STDERR_FILENO);
 	close(saved);
@@ -215,6 +223,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_kernel_that_looks_for_the_tables_gets_them, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			without_devices_to_be_told_of_a_kernel_is_not_looked_into, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_the_user_says_of_acpi_goes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_kernel_that_is_told_to_leave_acpi_gets_none,
 						setup, teardown),

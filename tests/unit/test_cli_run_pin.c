@@ -111,7 +111,7 @@ static void this_machine_has_a_processor_for_us(void **state)
 	struct pin_host host;
 	struct err e = ERR_INIT;
 
-	assert_int_equal(pin_host_read(&host, &e), 0);
+	assert_int_equal(pin_host_read(true, &host, &e), 0);
 	assert_true(host.count >= 1);
 	for (size_t i = 0; i < host.count; i++) {
 		assert_true(host.cpu[i].core <= host.cpu[i].number);
