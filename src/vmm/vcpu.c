@@ -287,13 +287,9 @@ static void *thread_main(void *arg)
 {
 	struct vcpu *v = arg;
 	struct machine *m = v->m;
-	char name[16];
 	sigset_t kick;
 	int r;
 
-	/* Of itself a thread says it in one call; of another it takes a file in /proc. */
-	snprintf(name, sizeof(name), "vcpu%u", v->index);
-	prctl(PR_SET_NAME, name);
 	sigemptyset(&kick);
 	sigaddset(&kick, KICK_SIGNAL);
 	sigaddset(&kick, SIGSYS);
@@ -338,7 +334,7 @@ static void on_kick(int signal)
 }
 
 /* The thread is on its processor before its first instruction. */
-static int create_thread(struct vcpu *v)
+static int create_pinned(struct vcpu *v)
 {
 	pthread_attr_t attr;
 	cpu_set_t set;
@@ -355,6 +351,21 @@ static int create_thread(struct vcpu *v)
 		r = pthread_create(&v->thread, &attr, thread_main, v);
 	}
 	pthread_attr_destroy(&attr);
+	return r;
+}
+
+/* The thread has its name from the start, of who makes it: to name it later takes a file in /proc.
+ */
+static int create_thread(struct vcpu *v)
+{
+	char name[16], ours[16] = "";
+	int r;
+
+	snprintf(name, sizeof(name), "vcpu%u", v->index);
+	prctl(PR_GET_NAME, ours);
+	prctl(PR_SET_NAME, name);
+	r = create_pinned(v);
+	prctl(PR_SET_NAME, ours);
 	return r;
 }
 

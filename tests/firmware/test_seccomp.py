@@ -183,7 +183,7 @@ def on_terminal(argv, keys):
 
 @pytest.mark.parametrize("thread", THREADS)
 def test_the_terminal_is_given_back_by_a_thread_that_is_killed(thread):
-    by = [STRAY, thread, str(PTRACE), "200" if thread == "vcpu" else "20"]
+    by = [STRAY, thread, str(PTRACE), "2000" if thread == "vcpu" else "20"]
     status, seen, same = on_terminal(by + words("echo"), b"x")
     assert status == 248
     assert b"made the system call ptrace (101)" in seen
