@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A test run as one JSON object: docs/test-results.schema.json. */
 #include <errno.h>
-#include <jansson.h>
 
 #include "report/test_report_priv.h"
 #include "samples/record.h"
@@ -44,6 +43,27 @@ static json_t *counts_to_json(const struct test_report *t)
 }
 
 /**
+ * test_put_json() - write an object and a newline
+ * @out: where to
+ * @take: the object, whose reference is taken; NULL where memory ran out
+ *
+ * Return: 0, -ENOMEM, or -EIO where @out has failed.
+ */
+int test_put_json(FILE *out, json_t *take)
+{
+	int r = take ? json_dumpf(take, out, JSON_INDENT(2)) : -1;
+
+	if (!take) {
+		return -ENOMEM;
+	}
+	json_decref(take);
+	if (r == 0) {
+		fputc('\n', out);
+	}
+	return r < 0 ? -EIO : test_finish(out);
+}
+
+/**
  * test_report_json() - write a run as one JSON object
  * @t: the run
  * @out: where to
@@ -63,12 +83,6 @@ int test_report_json(const struct test_report *t, FILE *out)
 			  record_text_to_json(t->dir), "counts", counts_to_json(t), "results",
 			  results_to_json(t), "missing", missing_to_json(t), "exit_status",
 			  test_report_exit_status(t));
-	int r = root ? json_dumpf(root, out, JSON_INDENT(2)) : -ENOMEM;
 
-	json_decref(root);
-	if (r < 0) {
-		return r == -ENOMEM ? r : -EIO;
-	}
-	fputc('\n', out);
-	return test_finish(out);
+	return test_put_json(out, root);
 }

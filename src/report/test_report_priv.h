@@ -3,6 +3,8 @@
 #ifndef REPORT_TEST_REPORT_PRIV_H
 #define REPORT_TEST_REPORT_PRIV_H
 
+#include <jansson.h>
+
 #include "report/test_report.h"
 
 #define TEST_TITLE_MAX 1024       /* bytes of a sentence where a form wants a short one */
@@ -19,6 +21,10 @@ void test_put_utf8(FILE *out, uint32_t c);
 void test_put_head(FILE *out, const struct test_report *t, size_t max, test_put_fn put);
 void test_put_dir(FILE *out, const struct test_report *t, const struct test_result *r,
 		  test_put_fn put);
+void test_put_result(FILE *out, const struct test_report *t, const struct test_result *r,
+		     bool colour);
+void test_put_sub(FILE *out, const struct test_result *r, const struct test_sub *s, bool colour);
+int test_put_json(FILE *out, json_t *take) __must_check;
 const char *test_why(const struct test_result *r);
 enum test_verdict test_sub_counts_as(const struct test_result *r, const struct test_sub *s);
 int test_finish(FILE *out) __must_check;

@@ -154,6 +154,14 @@ static void put_place(const struct page *p, const struct test_report *t,
 	}
 }
 
+static void put_sub_message(const struct page *p, const struct test_sub *s)
+{
+	if (s->message && *s->message) {
+		fprintf(p->out, "%*s", INDENT + 2, "");
+		put_lines(p, INDENT + 2, INDENT + 2, s->message);
+	}
+}
+
 static void put_subs(const struct page *p, const struct test_result *r)
 {
 	size_t shown = 0, failed = 0;
@@ -170,10 +178,7 @@ static void put_subs(const struct page *p, const struct test_result *r)
 		}
 		shown++;
 		put_field(p, "not ok", s->name);
-		if (s->message && *s->message) {
-			fprintf(p->out, "%*s", INDENT + 2, "");
-			put_lines(p, INDENT + 2, INDENT + 2, s->message);
-		}
+		put_sub_message(p, s);
 	}
 	if (failed > shown) {
 		fprintf(p->out, "%*sand %zu more of %zu\n", INDENT, "", failed - shown,
@@ -209,6 +214,40 @@ static void put_result(const struct page *p, const struct test_report *t,
 		put_field(p, "found", r->warnings[i]);
 	}
 	put_place(p, t, r);
+}
+
+/**
+ * test_put_result() - write a case for people: what, why, where
+ * @out: where to
+ * @t: the run
+ * @r: the case
+ * @colour: colour the verdict
+ */
+void test_put_result(FILE *out, const struct test_report *t, const struct test_result *r,
+		     bool colour)
+{
+	const struct page p = {out, colour};
+
+	put_result(&p, t, r);
+}
+
+/**
+ * test_put_sub() - write for people what failed inside a case
+ * @out: where to
+ * @r: the case
+ * @s: of it
+ * @colour: colour the verdict
+ */
+void test_put_sub(FILE *out, const struct test_result *r, const struct test_sub *s, bool colour)
+{
+	const struct page p = {out, colour};
+
+	put_label(&p, TEST_NOT_OK, looks[TEST_NOT_OK].label);
+	test_put_plain(out, r->id, TEST_TITLE_MAX);
+	fputs(": ", out);
+	test_put_plain(out, s->name, TEST_TITLE_MAX);
+	fputc('\n', out);
+	put_sub_message(&p, s);
 }
 
 static void put_all(const struct page *p, const struct test_report *t, enum test_verdict v)
