@@ -22,7 +22,7 @@ def test_what_cannot_be_printed_is_no_success(words):
     (("--log",), "--log: a value (LEVEL) is missing"),
     (("--log", "x", "run"), "--log: 'x' is no level"),
     (("report",), "the results file is missing"),
-    (("report", "a", "b"), "unexpected 'b'"),
+    (("report", "a", "b"), "several files are the shards of one test run: --merge"),
 ], ids=lambda words: " ".join(words) if isinstance(words, tuple) else "")
 def test_wrong_words_are_2_in_one_line(words, text):
     end = ringside(*words)

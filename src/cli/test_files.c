@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See test_files.h. Main thread. */
+#include "cli/test_files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+
+/* The results in a run's directory, where the path is one. */
+static const char *file_of(const char *path, char *buf, size_t len)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode) ||
+	    snprintf(buf, len, "%s/" TEST_FILES_NAME, path) >= (int)len) {
+		return path;
+	}
+	return buf;
+}
+
+/**
+ * test_files_are() - whether a path is of a test run, not of a comparison
+ * @path: a file, or the directory of a run
+ *
+ * Return: whether.
+ * Context: main thread.
+ */
+bool test_files_are(const char *path)
+{
+	char buf[PATH_MAX];
+
+	return test_set_is_one(file_of(path, buf, sizeof(buf)));
+}
+
+static int read_one(const char *path, struct test_set **ret, struct err *e)
+{
+	char buf[PATH_MAX];
+	const char *file = file_of(path, buf, sizeof(buf));
+	uint64_t dropped;
+	int r = test_set_read(file, ret, &dropped, e);
+
+	if (r == 0 && dropped > 0) {
+		log_warn("%s: the last record is cut off after %" PRIu64 " bytes, and left out",
+			 file, dropped);
+	}
+	return r;
+}
+
+static int merge_one(struct test_files *f, const char *path, struct err *e)
+{
+	_cleanup_(test_set_destroy_p) struct test_set *other = NULL;
+	int r = read_one(path, &other, e);
+
+	if (r == 0) {
+		r = test_set_merge(f->set, other, e);
+		if (r < 0) {
+			err_prefix(e, "%s", path);
+		}
+	}
+	return r;
+}
+
+static int fill_report(struct test_files *f, bool merged, struct err *e)
+{
+	const struct test_plan *p = test_set_plan(f->set);
+	struct test_report *t = &f->report;
+
+	*t = (struct test_report){
+		.title = *p->suite ? p->suite : p->title,
+		.ringside_version = p->ringside_version,
+		.seed = p->seed,
+		.shard = merged ? 1 : p->shard,
+		.shards = merged ? 1 : p->shards,
+		.dir = test_set_dir(f->set),
+	};
+	t->results = test_set_results(f->set, &t->count);
+	if (test_set_missing(f->set, &f->missing, &t->missing_count, e) < 0) {
+		return -ENOMEM;
+	}
+	t->missing = f->missing;
+	return 0;
+}
+
+static void warn_of_shards(const struct test_set *s)
+{
+	unsigned int shards = test_set_plan(s)->shards;
+
+	for (unsigned int i = 1; i <= shards; i++) {
+		if (!test_set_has_shard(s, i)) {
+			log_warn("shard %u of %u is missing", i, shards);
+		}
+	}
+}
+
+/**
+ * test_files_open() - read results files of a test run
+ * @f: set; end it with test_files_close(), also on failure
+ * @paths: files, or directories of runs
+ * @n: how many, 1 or more; more than one only to merge
+ * @merge: they are the shards of one run; those that are missing are warned of
+ * @e: set on failure, names the file
+ *
+ * Return: 0, or as test_set_read() and test_set_merge().
+ * Context: main thread.
+ */
+int test_files_open(struct test_files *f, char *const *paths, size_t n, bool merge, struct err *e)
+{
+	int r;
+
+	*f = (struct test_files){.set = NULL};
+	r = read_one(paths[0], &f->set, e);
+	if (r == 0 && merge) {
+		r = test_set_begin_merge(f->set, e);
+	}
+	for (size_t i = 1; r == 0 && i < n; i++) {
+		r = merge_one(f, paths[i], e);
+	}
+	if (r == 0 && merge) {
+		warn_of_shards(f->set);
+	}
+	return r < 0 ? r : fill_report(f, merge, e);
+}
+
+/**
+ * test_files_close() - let them go
+ * @f: opened, or half opened
+ *
+ * Context: main thread.
+ */
+void test_files_close(struct test_files *f)
+{
+	test_set_destroy(f->set);
+	free(f->missing);
+	*f = (struct test_files){.set = NULL};
+}
