@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/spawn.h"
 #include "engine/suite.h"
@@ -23,17 +24,6 @@ struct test_attempt {
 	uint64_t wall_ns;
 };
 
-/**
- * test_judge() - what happened, and what it counts as
- * @c: the case
- * @a: what its attempt left
- * @today: "2026-12-01", to hold a known failure's date against
- * @r: its id, test, axes and place are set; outcome, verdict, message, status, subs, warnings,
- *     boot_ns, class, backend and kernel_sha256 are filled in here
- * @e: set on failure
- *
- * Return: 0, or a negative errno: a file that cannot be read.
- */
 int test_judge(const struct suite_case *c, const struct test_attempt *a, const char *today,
 	       struct test_result *r, struct err *e) __must_check;
 

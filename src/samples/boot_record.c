@@ -476,6 +476,10 @@ static int parse_root(struct boot_record *rec, const json_t *root, struct err *e
 		return err_set(e, -EBADMSG, "'status' is not a number from 0 to 255");
 	}
 	rec->status = (int64_t)status;
+	r = get_count(json_object_get(root, "phases_ns"), "user_mark", &rec->user_ns, e);
+	if (r < 0) {
+		return r;
+	}
 	rec->outcome_kind = copy_text(outcome, "kind");
 	rec->outcome_text = copy_text(outcome, "text");
 	rec->console_tail = join_lines(json_object_get(root, "console_tail"));
