@@ -8,10 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "stats/order.h"
-
-static const struct plan_group *group_of(const struct summary_pair *p)
+/**
+ * summary_group_of() - the group that a pair compares in
+ * @p: the pair
+ *
+ * Return: the plan's group.
+ * Context: any thread.
+ */
+const struct plan_group *summary_group_of(const struct summary_pair *p)
 {
 	return &p->c->plan.groups[p->group];
 }
@@ -19,32 +23,54 @@ static const struct plan_group *group_of(const struct summary_pair *p)
 /* The boots of the group: from the first slot on, block by block. */
 static size_t block_boots(const struct summary_pair *p)
 {
-	return 2 * group_of(p)->arm_count;
+	return 2 * summary_group_of(p)->arm_count;
 }
 
-static size_t first_slot(const struct summary_pair *p, unsigned int block)
+/**
+ * summary_first_slot() - where a block begins
+ * @p: the pair
+ * @block: of its group, from 0; one behind the last gives where the group ends
+ *
+ * Return: the number of its first boot in the schedule, from 0.
+ * Context: any thread.
+ */
+size_t summary_first_slot(const struct summary_pair *p, unsigned int block)
 {
 	return plan_first_boot(&p->c->plan, p->group) + block * block_boots(p);
 }
 
 static size_t end_slot(const struct summary_pair *p)
 {
-	return first_slot(p, group_of(p)->blocks);
+	return summary_first_slot(p, summary_group_of(p)->blocks);
 }
 
-/* Whether a boot is of this comparison: of the baseline or of the arm. */
-static bool is_ours(const struct summary_pair *p, size_t slot)
+/**
+ * summary_is_ours() - is a boot of this pair: of the baseline or of the arm?
+ * @p: the pair
+ * @slot: number of the boot in the schedule
+ *
+ * Return: whether it is.
+ * Context: any thread.
+ */
+bool summary_is_ours(const struct summary_pair *p, size_t slot)
 {
 	unsigned int arm = p->c->plan.boots[slot].arm;
 
 	return arm == p->arm || (arm == ARM_A && !p->against);
 }
 
-/* A boot that counts: recorded, and its guest gave all that the plan asks for. */
-static const struct boot_record *whole_boot(const struct summary_pair *p, size_t slot)
+/**
+ * summary_whole_boot() - a boot that counts: recorded, and its guest gave all that was asked for
+ * @p: the pair
+ * @slot: number of the boot in the schedule
+ *
+ * Return: its record, or NULL.
+ * Context: any thread.
+ */
+const struct boot_record *summary_whole_boot(const struct summary_pair *p, size_t slot)
 {
 	char why[COMPARISON_WHY_MAX];
-	const struct boot_record *r = is_ours(p, slot) ? p->c->boots[slot] : NULL;
+	const struct boot_record *r = summary_is_ours(p, slot) ? p->c->boots[slot] : NULL;
 
 	return r && comparison_judge(p->c, r, why, sizeof(why)) == BOOT_WHOLE ? r : NULL;
 }
@@ -54,10 +80,13 @@ static int add_row(struct summary_pair *p, const struct boot_bench *b)
 	struct report *rep = &p->report;
 	struct report_bench *bench = &rep->benches[rep->n_benches];
 	struct summary_row *row = &p->rows[rep->n_benches];
+	size_t blocks = summary_group_of(p)->blocks;
 
 	assert(rep->n_benches < p->room);
-	row->blocks = calloc(group_of(p)->blocks, sizeof(*row->blocks));
-	if (!row->blocks) {
+	row->blocks = calloc(blocks, sizeof(*row->blocks));
+	row->boots = calloc(4 * blocks, sizeof(*row->boots));
+	if (!row->blocks || !row->boots) {
+		summary_row_fini(row);
 		return -ENOMEM;
 	}
 	*bench = (struct report_bench){
@@ -90,7 +119,7 @@ static bool wants_row(const struct summary_pair *p, size_t i, const struct boot_
 	if (p->against) {
 		return strcmp(b->name, p->bench) == 0;
 	}
-	return benchmark_in(group_of(p)->benches, i) &&
+	return benchmark_in(summary_group_of(p)->benches, i) &&
 	       strcmp(at ? at + 1 : b->name, benchmark_name(i)) == 0;
 }
 
@@ -99,7 +128,7 @@ static int make_rows(struct summary_pair *p)
 {
 	struct report *rep = &p->report;
 
-	for (size_t slot = first_slot(p, 0); slot < end_slot(p); slot++) {
+	for (size_t slot = summary_first_slot(p, 0); slot < end_slot(p); slot++) {
 		const struct boot_record *r = p->c->boots[slot];
 
 		p->room += r ? r->bench_count : 0;
@@ -110,8 +139,8 @@ static int make_rows(struct summary_pair *p)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < benchmark_count(); i++) {
-		for (size_t slot = first_slot(p, 0); slot < end_slot(p); slot++) {
-			const struct boot_record *r = whole_boot(p, slot);
+		for (size_t slot = summary_first_slot(p, 0); slot < end_slot(p); slot++) {
+			const struct boot_record *r = summary_whole_boot(p, slot);
 
 			for (size_t k = 0; r && k < r->bench_count; k++) {
 				const struct boot_bench *b = &r->benches[k];
@@ -123,161 +152,6 @@ static int make_rows(struct summary_pair *p)
 			}
 		}
 	}
-	return 0;
-}
-
-static void count_batches(const struct boot_bench *b, struct report_batches *counts)
-{
-	for (size_t i = 0; i < b->batch_count; i++) {
-		counts->total++;
-		counts->dirty += b->dirty[i] != 0;
-		for (unsigned int cause = 0; cause < DISTURBANCE_COUNT; cause++) {
-			counts->by_cause[cause] += b->dirty[i] >> cause & 1;
-		}
-	}
-}
-
-static void no_value(struct summary_pair *p, size_t row, size_t slot, int side, const char *why)
-{
-	char *error = p->rows[row].error;
-
-	p->report.benches[row].boots_lost[side]++;
-	if (!*error) {
-		snprintf(error, sizeof(p->rows[row].error), "boot %zu (arm %c): %s", slot + 1,
-			 arm_letter(p->c->plan.boots[slot].arm), why);
-		p->report.benches[row].error = error;
-	}
-}
-
-/*
- * A boot's value: the median of its clean batches. Where fewer than half are clean it still counts,
- * but is told of: what disturbs so often may well have disturbed the rest unseen.
- */
-static int boot_value(struct summary_pair *p, size_t row, size_t slot, int side, double *ret,
-		      bool *ret_has)
-{
-	struct report_bench *bench = &p->report.benches[row];
-	const char *name = p->against && side == STATS_A ? p->against : bench->name;
-	const struct boot_bench *b = boot_record_find(p->c->boots[slot], name);
-	char why[64];
-	size_t n = 0;
-
-	*ret_has = false;
-	if (!b || b->error) {
-		no_value(p, row, slot, side, b ? b->error : "the probe counted nothing");
-		return 0;
-	}
-	if (b->is_probe) {
-		bench->samples[side] += b->samples;
-		*ret = b->units[0];
-		*ret_has = true;
-		return 0;
-	}
-	count_batches(b, &bench->batches[side]);
-	if (b->calls != bench->calls) {
-		bench->calls = 0;
-	}
-	if (b->batch_count > p->scratch_room) {
-		double *more = realloc(p->scratch, b->batch_count * sizeof(*more));
-
-		if (!more) {
-			return -ENOMEM;
-		}
-		p->scratch = more;
-		p->scratch_room = b->batch_count;
-	}
-	for (size_t i = 0; i < b->batch_count; i++) {
-		if (!b->dirty[i]) {
-			p->scratch[n++] = b->units[i];
-		}
-	}
-	if (n == 0) {
-		snprintf(why, sizeof(why), "all %zu batches were disturbed", b->batch_count);
-		no_value(p, row, slot, side, why);
-		return 0;
-	}
-	p->rows[row].mostly_dirty[side] += 2 * n < b->batch_count;
-	*ret_has = true;
-	return stats_median(p->scratch, n, ret);
-}
-
-/* Takes the values of one boot: one side's, or both where the sides are of the same boots. */
-static int take_boot(struct summary_pair *p, size_t row, size_t slot, struct stats_block *block,
-		     size_t *n)
-{
-	int first = p->against || p->c->plan.boots[slot].arm == ARM_A ? STATS_A : STATS_B;
-	int last = p->against ? STATS_B : first;
-
-	for (int side = first; side <= last; side++) {
-		double value;
-		bool has;
-		int r = boot_value(p, row, slot, side, &value, &has);
-
-		if (r < 0) {
-			return r;
-		}
-		if (has) {
-			(side == STATS_A ? block->a : block->b)[n[side]++] = value;
-		}
-	}
-	return 0;
-}
-
-static void count_lost(struct summary_pair *p, size_t row, size_t slot)
-{
-	size_t *lost = p->report.benches[row].boots_lost;
-
-	if (!is_ours(p, slot) || !p->c->boots[slot]) {
-		return;
-	}
-	if (p->against) {
-		lost[STATS_A]++;
-		lost[STATS_B]++;
-	} else {
-		lost[p->c->plan.boots[slot].arm == ARM_A ? STATS_A : STATS_B]++;
-	}
-}
-
-static void warn_of_dirt(const struct summary_pair *p, size_t row)
-{
-	for (int side = 0; side < 2; side++) {
-		size_t n = p->rows[row].mostly_dirty[side];
-		unsigned int arm = side == STATS_A && !p->against ? ARM_A : p->arm;
-
-		if (n) {
-			log_warn("%s, arm %c: in %zu boots more than half of the batches were "
-				 "disturbed; their values are of the rest",
-				 p->report.benches[row].name, arm_letter(arm), n);
-		}
-	}
-}
-
-/* Puts a benchmark's boots together into blocks; a block counts when each side has both boots. */
-static int fill_row(struct summary_pair *p, size_t row)
-{
-	struct report_bench *bench = &p->report.benches[row];
-
-	for (unsigned int k = 0; k < group_of(p)->blocks; k++) {
-		struct stats_block block = {0};
-		size_t n[2] = {0};
-
-		for (size_t slot = first_slot(p, k); slot < first_slot(p, k + 1); slot++) {
-			int r = 0;
-
-			if (whole_boot(p, slot)) {
-				r = take_boot(p, row, slot, &block, n);
-			} else {
-				count_lost(p, row, slot);
-			}
-			if (r < 0) {
-				return r;
-			}
-		}
-		if (n[STATS_A] == 2 && n[STATS_B] == 2) {
-			p->rows[row].blocks[bench->n_blocks++] = block;
-		}
-	}
-	warn_of_dirt(p, row);
 	return 0;
 }
 
@@ -312,7 +186,7 @@ static bool same_cpu(const struct arm *a, const struct arm *b)
 
 static void fill_arms(struct summary_pair *p)
 {
-	const struct plan_group *g = group_of(p);
+	const struct plan_group *g = summary_group_of(p);
 	const struct plan_arm *sides[2] = {&g->arms[p->against ? p->arm : ARM_A], &g->arms[p->arm]};
 	bool same_name = strcmp(sides[0]->arm.kernel, sides[1]->arm.kernel) == 0;
 	struct report *rep = &p->report;
@@ -344,8 +218,8 @@ static void fill_head(struct summary_pair *p)
 	rep->ringside_version = plan->ringside_version;
 	rep->seed = plan->seed;
 	rep->backend = plan->backend;
-	rep->group = group_of(p)->name;
-	rep->blocks_planned = group_of(p)->blocks;
+	rep->group = summary_group_of(p)->name;
+	rep->blocks_planned = summary_group_of(p)->blocks;
 	fill_arms(p);
 	if (first) {
 		rep->class = first->exec_class;
@@ -355,11 +229,12 @@ static void fill_head(struct summary_pair *p)
 		rep->host_clock = or_null(first->host_clock);
 		rep->qemu_version = or_null(first->qemu_version);
 	}
-	for (unsigned int k = 0; k < group_of(p)->blocks; k++) {
+	for (unsigned int k = 0; k < summary_group_of(p)->blocks; k++) {
 		size_t whole = 0;
 
-		for (size_t slot = first_slot(p, k); slot < first_slot(p, k + 1); slot++) {
-			const struct boot_record *r = whole_boot(p, slot);
+		for (size_t slot = summary_first_slot(p, k); slot < summary_first_slot(p, k + 1);
+		     slot++) {
+			const struct boot_record *r = summary_whole_boot(p, slot);
 			struct report_arm *arm =
 				&rep->arms[plan->boots[slot].arm == ARM_A && !p->against ? STATS_A
 											 : STATS_B];
@@ -388,7 +263,7 @@ int summary_pair_init(struct summary_pair *p, struct err *e)
 	p->report = (struct report)REPORT_INIT;
 	r = make_rows(p);
 	for (size_t i = 0; r == 0 && i < p->report.n_benches; i++) {
-		r = fill_row(p, i);
+		r = summary_row_fill(p, i);
 	}
 	if (r < 0) {
 		return err_set(e, r, "making the report: %s", strerror(-r));
@@ -406,10 +281,9 @@ int summary_pair_init(struct summary_pair *p, struct err *e)
 void summary_pair_fini(struct summary_pair *p)
 {
 	for (size_t i = 0; p->rows && i < p->report.n_benches; i++) {
-		free(p->rows[i].blocks);
+		summary_row_fini(&p->rows[i]);
 	}
 	free(p->rows);
 	free(p->report.benches);
-	free(p->scratch);
 	*p = (struct summary_pair){0};
 }

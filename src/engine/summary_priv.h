@@ -6,11 +6,18 @@
 #include "engine/comparison.h"
 #include "report/report.h"
 
+struct summary_values {
+	double *x;
+	size_t n, room;
+};
+
 /* What a report's benchmark points into. */
 struct summary_row {
 	struct stats_block *blocks; /* room for all that are planned */
+	struct report_boot *boots;  /* for as many as those have */
+	size_t n_boots;
+	struct summary_values clean[2]; /* batches of each side */
 	char error[256];
-	size_t mostly_dirty[2]; /* boots of which fewer than half of the batches are left */
 };
 
 /*
@@ -25,9 +32,15 @@ struct summary_pair {
 	struct summary_row *rows;
 	size_t room;
 	char labels[2][128];
-	double *scratch; /* one boot's clean batches */
-	size_t scratch_room;
 };
+
+const struct plan_group *summary_group_of(const struct summary_pair *p);
+size_t summary_first_slot(const struct summary_pair *p, unsigned int block);
+bool summary_is_ours(const struct summary_pair *p, size_t slot);
+const struct boot_record *summary_whole_boot(const struct summary_pair *p, size_t slot);
+
+int summary_row_fill(struct summary_pair *p, size_t row) __must_check;
+void summary_row_fini(struct summary_row *row);
 
 int summary_pair_init(struct summary_pair *p, struct err *e) __must_check;
 void summary_pair_fini(struct summary_pair *p);

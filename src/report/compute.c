@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From the boot values in a report to its results and its exit status. */
-#include "report/report.h"
+#include "report/report_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +26,21 @@ static int compute_one(const struct report *r, struct stats_comparison *ret, str
 	return 0;
 }
 
+static int warn_all(struct report *const *family, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < family[i]->n_benches; k++) {
+			struct report_bench *b = &family[i]->benches[k];
+			int ret = report_warn(family[i], b);
+
+			if (ret < 0) {
+				return err_set(e, ret, "%s: %s", b->name, stats_error_text(ret));
+			}
+		}
+	}
+	return 0;
+}
+
 /**
  * report_compute_family() - compute every benchmark's result of several comparisons
  * @family: reports that were filled by the engine; the results in them are set. Their p-values are
@@ -33,7 +48,7 @@ static int compute_one(const struct report *r, struct stats_comparison *ret, str
  * @n: how many reports
  * @e: why it failed
  *
- * A report that was computed is done with report_fini(). After a failure it needs none.
+ * A report that was computed is done with report_fini(), which does no harm after a failure.
  *
  * Return: 0, or an error of stats_compare(), with the benchmark's name in the text.
  */
@@ -76,7 +91,7 @@ int report_compute_family(struct report *const *family, size_t n, struct err *e)
 			family[i]->benches[k].result = all[at++];
 		}
 	}
-	return 0;
+	return warn_all(family, n, e);
 }
 
 /**

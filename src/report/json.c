@@ -73,6 +73,37 @@ static json_t *effect(const struct report_bench *b)
 			 diffs);
 }
 
+/* NULL where there are no batches. */
+static json_t *quantile_shift(const struct report_bench *b)
+{
+	json_t *points = b->shift_known ? json_array() : NULL;
+
+	for (size_t i = 0; points && i < STATS_SHIFT_QUANTILES; i++) {
+		const struct stats_shift_point *p = &b->shift[i];
+
+		json_array_append_new(points,
+				      json_pack("{s:o, s:o, s:o, s:o}", "quantile", number(p->q),
+						"a", number(p->a), "b", number(p->b), "difference",
+						number(p->diff)));
+	}
+	return points;
+}
+
+static json_t *warnings(const struct report_bench *b)
+{
+	json_t *list = json_array();
+
+	for (int w = 0; w < REPORT_WARNINGS; w++) {
+		if (*b->warnings[w]) {
+			json_array_append_new(
+				list, json_pack("{s:s, s:s, s:b}", "kind",
+						report_warning_name((enum report_warning)w), "text",
+						b->warnings[w], "decides", w == b->decided_by));
+		}
+	}
+	return list;
+}
+
 /* NULL where none is shown. */
 static json_t *rate(const struct report_bench *b)
 {
@@ -100,7 +131,7 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 			     number(c->shift), "interval", interval(&c->shift_interval));
 	return json_pack(
 		"{s:s, s:s, s:s, s:b, s:I, s:o, s:{s:o, s:o}, s:I, s:o, s:o, s:o, s:o, s:o, "
-		"s:b, s:s, s:s, s:s, s:o*}",
+		"s:b, s:s, s:s, s:s, s:o, s:o*, s:o*}",
 		"name", b->name, "per", b->per, "unit", exec_class_unit(r->class), "probe",
 		b->is_probe, "calls_per_batch", (json_int_t)b->calls, "error",
 		text_or_null(b->error), "arms", "a", bench_arm(b, STATS_A), "b",
@@ -108,7 +139,8 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 		"smallest_detectable_effect", number(c->mde), "effect", effect(b), "p", p,
 		"unpaired", unpaired, "margin", number(c->margin), "significant", c->significant,
 		"verdict", stats_verdict_name(c->verdict), "reason", stats_reason_name(c->reason),
-		"text", sentence, "rate", rate(b));
+		"text", sentence, "warnings", warnings(b), "quantile_shift", quantile_shift(b),
+		"rate", rate(b));
 }
 
 /**

@@ -28,6 +28,7 @@
 #include "samples/claim.h"
 #include "samples/class.h"
 #include "stats/compare.h"
+#include "stats/quantile.h"
 
 #define REPORT_SCHEMA_VERSION 1
 
@@ -48,6 +49,27 @@ struct report_batches {
 	uint64_t by_cause[DISTURBANCE_COUNT]; /* ... and under each cause here */
 };
 
+/* One boot's value, and where it stands in the run. */
+struct report_boot {
+	size_t slot;  /* from 0, in the order of time */
+	int side;     /* STATS_A or STATS_B */
+	bool counts;  /* its block is complete */
+	double value; /* units per call */
+	double step;  /* its level changed by so much while it was measured; 0: not seen to */
+};
+
+/* What was found odd. Each is told of; some make a verdict inconclusive (see report/warn.c). */
+enum report_warning {
+	REPORT_WARN_DRIFT,   /* the difference grew or shrank from block to block */
+	REPORT_WARN_BIMODAL, /* an arm's boots are two groups */
+	REPORT_WARN_STEP,    /* the level changed inside many boots */
+	REPORT_WARN_DIRTY,   /* many batches were disturbed */
+	REPORT_WARN_TAIL,    /* the middle does not differ, the distribution does */
+};
+
+#define REPORT_WARNINGS    5
+#define REPORT_WARNING_MAX 256
+
 struct report_bench {
 	const char *name;     /* "ctxsw.futex.fsgs" */
 	const char *per;      /* what one unit of work is, singular: "call", "switch" */
@@ -60,9 +82,18 @@ struct report_bench {
 	struct report_batches batches[2];
 	const struct stats_block *blocks; /* the complete ones, values in units per call */
 	size_t n_blocks;
+	const struct report_boot *boots; /* all that have a value, in the order of time, or NULL */
+	size_t n_boots;
+	const double *clean[2]; /* the batches that count, units per call, boot by boot */
+	size_t n_clean[2];
 
 	/* computed */
 	struct stats_comparison result;
+	bool shift_known; /* there are batches of both arms */
+	struct stats_shift_point shift[STATS_SHIFT_QUANTILES];
+	char warnings[REPORT_WARNINGS][REPORT_WARNING_MAX]; /* by kind; empty: none */
+	int decided_by;                /* the warning that took a verdict back, or -1 */
+	enum stats_verdict taken_back; /* which one that was */
 };
 
 struct report {
@@ -126,6 +157,7 @@ struct report_set {
 		.margin_abs = 0.1, .margin_rel = 0.001, \
 	}
 
+const char *report_warning_name(enum report_warning w);
 int report_compute(struct report *r, struct err *e) __must_check;
 int report_compute_family(struct report *const *family, size_t n, struct err *e) __must_check;
 void report_fini(struct report *r);

@@ -23,6 +23,8 @@ const char *report_reading(enum exec_class class);
 char report_letter(const struct report *r, int side);
 size_t report_boots(const struct report_bench *b);
 
+int report_warn(const struct report *r, struct report_bench *b) __must_check;
+
 /* Pieces of the text that several pages are made of. */
 void report_wrap(FILE *out, size_t at, size_t indent, const char *text);
 void report_line(FILE *out, const char *label, const char *text);

@@ -432,6 +432,14 @@ void report_put_bench(FILE *out, const struct report *r, const struct report_ben
 	report_sentence(r, b, text, sizeof(text));
 	at = 2 + LABEL + strlen(stats_verdict_name(b->result.verdict)) + 2;
 	report_wrap(out, at, 2 + LABEL, text);
+	for (int w = 0; w < REPORT_WARNINGS; w++) {
+		if (*b->warnings[w] && w != b->decided_by) {
+			snprintf(text, sizeof(text), "(%s) %s.",
+				 report_warning_name((enum report_warning)w), b->warnings[w]);
+			fprintf(out, "  %-*s", LABEL, "warning");
+			report_wrap(out, 2 + LABEL, 2 + LABEL, text);
+		}
+	}
 }
 
 /**

@@ -246,5 +246,11 @@ void report_sentence(const struct report *r, const struct report_bench *b, char 
 			 "With this noise %zu blocks find effects from %s up.",
 			 margin.text, unit, b->per, c->blocks, report_number(c->mde, d).text);
 		break;
+	case REASON_WARNED:
+		snprintf(ret, len, "it would be \"%s\", but (%s) %s.",
+			 stats_verdict_name(b->taken_back),
+			 report_warning_name((enum report_warning)b->decided_by),
+			 b->warnings[b->decided_by]);
+		break;
 	}
 }

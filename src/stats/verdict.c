@@ -97,6 +97,7 @@ const char *stats_reason_name(enum stats_reason r)
 		[REASON_WITHIN_MARGIN] = "within-margin",
 		[REASON_BELOW_MARGIN] = "below-margin",
 		[REASON_UNDECIDED] = "undecided",
+		[REASON_WARNED] = "warned",
 	};
 
 	return names[r];

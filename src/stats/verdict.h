@@ -42,9 +42,10 @@ enum stats_reason {
 	REASON_WITHIN_MARGIN,   /* no change beyond the margin */
 	REASON_BELOW_MARGIN,    /* a real difference, but perhaps no larger than the margin */
 	REASON_UNDECIDED,       /* the interval holds both 0 and more than the margin */
+	REASON_WARNED,          /* set by the report: a warning took the verdict back */
 };
 
-#define STATS_REASON_COUNT 10
+#define STATS_REASON_COUNT 11
 
 struct stats_evidence {
 	size_t blocks;
