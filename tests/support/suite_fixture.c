@@ -12,8 +12,8 @@ char suite_folder[] = "/tmp/ringside-suite-XXXXXX";
 static char path[128];
 
 static const char *const folders[] = {"kst", "mods"};
-static const char *const files[] = {"data",    "a.sh",    "payload",  "a.yaml",
-				    "kst/one", "kst/two", "mods/x.ko"};
+static const char *const files[] = {"data",   "a:b",     "a.sh",    "payload",
+				    "a.yaml", "kst/one", "kst/two", "mods/x.ko"};
 
 static const char *in_folder(const char *name)
 {

@@ -29,7 +29,7 @@ static const char whole_file[] =
 	"tests:\n"
 	"  - name: cmd\n"
 	"    command: [sh, -c, 'echo \"x\"; exit 3']\n"
-	"    files: [data, 'a.sh:/bin/a.sh']\n"
+	"    files: [data, 'a.sh:/bin/a.sh', 'a:b', 'a:b:/c']\n"
 	"    env: [B=3, 'C=']\n"
 	"    shares: [kst, 'mods:/lib/mods,rw']\n"
 	"    initrds: [data]\n"
@@ -37,7 +37,7 @@ static const char whole_file[] =
 	"    needs: [kvm, class=native, config=KUNIT=m, file=/bin/sh, memory=1G]\n"
 	"    allow: [{pattern: x+, reason: why}]\n"
 	"    fail_on: oops,warn\n"
-	"    timeouts: {boot: 1500ms, idle: 0.3}\n"
+	"    timeouts: {boot: 1500ms, idle: 0.3004567}\n"
 	"    root: initramfs\n"
 	"    expect: fail\n"
 	"    known: {reason: 'a bug: #1', until: 2027-02-28}\n"
@@ -140,6 +140,8 @@ static void a_test_has_what_it_says_and_the_defaults(void **state)
 	assert_list(t->argv, "sh -c echo \"x\"; exit 3");
 	assert_in_folder(t->files[0], "/data:/tmp/data");
 	assert_in_folder(t->files[1], "/a.sh:/bin/a.sh");
+	assert_in_folder(t->files[2], "/a:b:/tmp/a:b");
+	assert_in_folder(t->files[3], "/a:b:/c");
 	assert_list(t->env, "A=1 B=3 C=");
 	assert_in_folder(t->shares[0], "/kst:/mnt/kst");
 	assert_in_folder(t->shares[1], "/mods:/lib/mods,rw");

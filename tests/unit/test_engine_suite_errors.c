@@ -130,6 +130,8 @@ static const struct {
 	{ONE "matrix: {kernels: [a, b, a]}\n", "4:26: 'kernels': 'a' stands twice in it"},
 	{ONE "matrix: {kernels: ['a,b']}\n", "4:20: 'kernels': a comma in the name 'a,b'"},
 	{ONE "matrix: {kernels: ['']}\n", "4:20: 'kernels': expected a text, got nothing"},
+	{ONE "matrix: {append: [a, ]}\nname:\n", "5:6: 'name': expected a text, got nothing"},
+	{ONE "matrix:\n  append:\n    - a\n    -\n", "7:6: 'append': expected a text, got nothing"},
 	{ONE "matrix: {cpu: [a=b]}\n", "4:16: 'cpu': expected what --cpu takes, got 'a=b'"},
 	{ONE "matrix: {cpus: [0]}\n",
 	 "4:17: 'cpus': expected a whole number from 1 to 1024, got '0'"},
@@ -214,6 +216,17 @@ static void a_matrix_has_its_limit(void **state)
 	assert_non_null(strstr(suite_error.text,
 			       ":2:5: test 't': its matrix makes 1000000 cases, and those before "
 			       "it 0: a suite has at most 10000, the excluded ones counted"));
+	free(text);
+	/* Of all tests together, too. */
+	text = matrix_of(80, 80);
+	text = realloc(text, strlen(text) + 64);
+	assert_non_null(text);
+	memmove(text + strlen(TWO), text + strlen(ONE), strlen(text + strlen(ONE)) + 1);
+	memcpy(text, TWO, strlen(TWO));
+	assert_int_equal(suite_read_text(text), -EINVAL);
+	assert_non_null(strstr(suite_error.text,
+			       ":4:5: test 'u': its matrix makes 6400 cases, and those before it "
+			       "6400: a suite has at most 10000"));
 	free(text);
 }
 

@@ -274,6 +274,12 @@ static void shards_have_nothing_in_common_and_are_all_together(void **state)
 			assert_int_equal(times[k], 1);
 		}
 	}
+	/* The second of four: the second case, and from there one in four. */
+	suite_must_expand(&(struct suite_select){.shard = 2, .shards = 4});
+	for (size_t i = 0; i < suite_plan.count; i++) {
+		assert_string_equal(suite_plan.cases[i].id, whole.cases[1 + 4 * i].id);
+	}
+	suite_plan_fini(&suite_plan);
 }
 
 static void a_shard_that_is_none_is_refused(void **state)
