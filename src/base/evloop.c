@@ -14,19 +14,23 @@
 struct evloop_source {
 	struct evloop *loop;
 	struct evloop_source *next; /* in loop->sources or loop->dead */
-	int fd;
-	bool is_timer; /* then the loop owns fd */
-	bool always;   /* a regular file, which epoll refuses: it is always ready */
+	int fd;                     /* -1: a timer */
+	bool always;                /* a regular file, which epoll refuses: it is always ready */
 	bool dead;
 	uint32_t events;
 	evloop_fd_fn fd_fn;
 	evloop_timer_fn timer_fn;
+	uint64_t at_ns, every_ns; /* of a timer: when it expires, or 0, and how often then */
+	uint64_t round;           /* in which of the loop's rounds it was armed */
 	void *ctx;
 };
 
+/* One timerfd for all timers, set for the first of them: a start that arms few pays for one. */
 struct evloop {
-	int epoll_fd;
-	bool stop;
+	int epoll_fd, timer_fd; /* timer_fd: -1 without timers */
+	uint64_t timer_at_ns;   /* for when it is set, or 0 */
+	uint64_t round;         /* of calling the timers that are due */
+	bool stop, in_round;
 	unsigned int always_count;
 	struct evloop_source *sources;
 	struct evloop_source *dead; /* freed when no event of the batch can name them */
@@ -46,6 +50,7 @@ int evloop_create(struct evloop **ret)
 	if (!l) {
 		return -ENOMEM;
 	}
+	l->timer_fd = -1;
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epoll_fd < 0) {
 		return -errno;
@@ -60,9 +65,6 @@ static void free_list(struct evloop_source **list)
 		struct evloop_source *s = *list;
 
 		*list = s->next;
-		if (s->is_timer) {
-			close(s->fd);
-		}
 		free(s);
 	}
 }
@@ -80,6 +82,9 @@ void evloop_destroy(struct evloop *l)
 	}
 	free_list(&l->sources);
 	free_list(&l->dead);
+	if (l->timer_fd >= 0) {
+		close(l->timer_fd);
+	}
 	if (l->epoll_fd >= 0) {
 		close(l->epoll_fd);
 	}
@@ -97,7 +102,7 @@ static int add_source(struct evloop *l, const struct evloop_source *init,
 	}
 	*s = *init;
 	s->loop = l;
-	if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, s->fd, &ev) < 0) {
+	if (s->fd >= 0 && epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, s->fd, &ev) < 0) {
 		if (errno != EPERM) {
 			int r = -errno;
 
@@ -152,6 +157,19 @@ int evloop_set_events(struct evloop_source *s, uint32_t events)
 	return 0;
 }
 
+static int make_timer_fd(struct evloop *l)
+{
+	/* No source: it is the loop's own. */
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
+	_cleanup_close_ int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd < 0 || epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0) {
+		return -errno;
+	}
+	l->timer_fd = TAKE_FD(fd);
+	return 0;
+}
+
 /**
  * evloop_add_timer() - make a timer, not yet armed
  * @l: the loop
@@ -159,28 +177,51 @@ int evloop_set_events(struct evloop_source *s, uint32_t events)
  * @ctx: handed to @fn
  * @ret: set on success; end it with evloop_remove()
  *
- * Return: 0, -ENOMEM, or the errno of timerfd_create(2).
+ * Return: 0, -ENOMEM, or, of the loop's first, the errno of timerfd_create(2) or epoll_ctl(2).
  * Context: the loop's thread.
  */
 int evloop_add_timer(struct evloop *l, evloop_timer_fn fn, void *ctx, struct evloop_source **ret)
 {
-	struct evloop_source init = {
-		.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
-		.events = EPOLLIN,
-		.is_timer = true,
-		.timer_fn = fn,
-		.ctx = ctx,
-	};
-	int r;
+	struct evloop_source init = {.fd = -1, .timer_fn = fn, .ctx = ctx};
+	int r = l->timer_fd >= 0 ? 0 : make_timer_fd(l);
 
-	if (init.fd < 0) {
+	return r < 0 ? r : add_source(l, &init, ret);
+}
+
+/* Of the timers that expire up to @now_ns, and were not armed in this round, the first. */
+static struct evloop_source *first_timer(const struct evloop *l, uint64_t now_ns)
+{
+	struct evloop_source *first = NULL;
+
+	for (struct evloop_source *s = l->sources; s; s = s->next) {
+		if (s->at_ns && s->at_ns <= now_ns && s->round != l->round &&
+		    (!first || s->at_ns < first->at_ns)) {
+			first = s;
+		}
+	}
+	return first;
+}
+
+/* Has the descriptor expire with the first of all timers. */
+static int set_timer_fd(struct evloop *l)
+{
+	const struct evloop_source *first;
+	struct itimerspec its = {0};
+	uint64_t at_ns;
+
+	l->round++;
+	first = first_timer(l, UINT64_MAX);
+	at_ns = first ? first->at_ns : 0;
+	if (at_ns == l->timer_at_ns) {
+		return 0;
+	}
+	its.it_value.tv_sec = (time_t)(at_ns / NS_PER_SEC);
+	its.it_value.tv_nsec = (long)(at_ns % NS_PER_SEC);
+	if (timerfd_settime(l->timer_fd, TFD_TIMER_ABSTIME, &its, NULL) < 0) {
 		return -errno;
 	}
-	r = add_source(l, &init, ret);
-	if (r < 0) {
-		close(init.fd);
-	}
-	return r;
+	l->timer_at_ns = at_ns;
+	return 0;
 }
 
 /**
@@ -194,13 +235,12 @@ int evloop_add_timer(struct evloop *l, evloop_timer_fn fn, void *ctx, struct evl
  */
 int evloop_arm_timer(struct evloop_source *s, uint64_t at_ns, uint64_t every_ns)
 {
-	struct itimerspec its = {
-		.it_value = {(time_t)(at_ns / NS_PER_SEC), (long)(at_ns % NS_PER_SEC)},
-		.it_interval = {(time_t)(every_ns / NS_PER_SEC), (long)(every_ns % NS_PER_SEC)},
-	};
-
-	assert(s->is_timer);
-	return timerfd_settime(s->fd, TFD_TIMER_ABSTIME, &its, NULL) < 0 ? -errno : 0;
+	assert(s->timer_fn);
+	s->at_ns = at_ns;
+	s->every_ns = every_ns;
+	s->round = s->loop->round;
+	/* Between the rounds; in one, its end does it. */
+	return s->loop->in_round ? 0 : set_timer_fd(s->loop);
 }
 
 /**
@@ -224,30 +264,49 @@ void evloop_remove(struct evloop_source *s)
 	*p = s->next;
 	if (s->always) {
 		l->always_count--;
-	} else {
+	} else if (s->fd >= 0) {
 		epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
-	}
-	if (s->is_timer) {
-		close(s->fd);
-		s->is_timer = false;
 	}
 	s->dead = true;
 	s->next = l->dead;
 	l->dead = s;
 }
 
-static void source_fire(struct evloop_source *s, uint32_t events)
+/* The next time of its rhythm that has not gone by, or none. */
+static void count_on(struct evloop_source *s, uint64_t now_ns)
 {
-	uint64_t ticks;
+	uint64_t missed = s->every_ns ? (now_ns - s->at_ns) / s->every_ns : 0;
 
-	if (s->dead) {
-		return;
-	}
-	if (!s->is_timer) {
-		s->fd_fn(s->ctx, s->fd, events);
-	} else if (read(s->fd, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks)) {
+	s->at_ns = s->every_ns ? s->at_ns + (missed + 1) * s->every_ns : 0;
+}
+
+/* Each that is due once, in their order. What is armed meanwhile waits for the next round. */
+static int fire_timers(struct evloop *l)
+{
+	uint64_t now_ns = clock_now_ns(&clock_monotonic), ticks;
+	struct evloop_source *s;
+
+	(void)!read(l->timer_fd, &ticks, sizeof(ticks));
+	l->timer_at_ns = 0;
+	l->round++;
+	l->in_round = true;
+	while (!l->stop && (s = first_timer(l, now_ns))) {
+		count_on(s, now_ns);
 		s->timer_fn(s->ctx);
 	}
+	l->in_round = false;
+	return set_timer_fd(l);
+}
+
+static int source_fire(struct evloop *l, struct evloop_source *s, uint32_t events)
+{
+	if (!s) {
+		return fire_timers(l);
+	}
+	if (!s->dead) {
+		s->fd_fn(s->ctx, s->fd, events);
+	}
+	return 0;
 }
 
 /* Sources may be added and removed by the callbacks; a dead one keeps its place until the end. */
@@ -262,7 +321,7 @@ static void fire_always_ready(struct evloop *l)
 		}
 	}
 	for (size_t i = 0; i < n && !l->stop; i++) {
-		source_fire(ready[i], ready[i]->events);
+		source_fire(l, ready[i], ready[i]->events);
 	}
 }
 
@@ -280,7 +339,7 @@ static bool any_always_ready(const struct evloop *l)
  * evloop_run() - call what is ready until evloop_stop()
  * @l: the loop
  *
- * Return: 0 after evloop_stop(), or the errno of epoll_wait(2).
+ * Return: 0 after evloop_stop(), or the errno of epoll_wait(2) or timerfd_settime(2).
  * Context: the loop's thread.
  */
 int evloop_run(struct evloop *l)
@@ -296,7 +355,11 @@ int evloop_run(struct evloop *l)
 			return -errno;
 		}
 		for (int i = 0; i < n && !l->stop; i++) {
-			source_fire(events[i].data.ptr, events[i].events);
+			int r = source_fire(l, events[i].data.ptr, events[i].events);
+
+			if (r < 0) {
+				return r;
+			}
 		}
 		if (!l->stop) {
 			fire_always_ready(l);

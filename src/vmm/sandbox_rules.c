@@ -114,8 +114,6 @@ static const struct sandbox_rule rules[] = {
 	RULE(LOOP, ALWAYS, epoll_ctl, "sources of the loop come", IS(1, EPOLL_CTL_ADD)),
 	RULE(LOOP, ALWAYS, epoll_ctl, "pause", IS(1, EPOLL_CTL_MOD)),
 	RULE(LOOP, ALWAYS, epoll_ctl, "and go", IS(1, EPOLL_CTL_DEL)),
-	RULE(LOOP, ALWAYS, timerfd_create, "a timer of what comes later", IS(0, CLOCK_MONOTONIC),
-	     IS(1, TFD_CLOEXEC | TFD_NONBLOCK)),
 	RULE(LOOP, ALWAYS, timerfd_settime, "timers are set", IS(1, TFD_TIMER_ABSTIME)),
 	RULE(LOOP, ALWAYS, read, "events, timers, signals, what is typed"),
 	RULE(LOOP, ALWAYS, write, "the guest's output, the record, messages"),

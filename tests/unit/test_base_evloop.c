@@ -125,6 +125,127 @@ static void a_timer_expires_as_often_as_it_is_armed_for(void **state)
 	evloop_remove(w.source);
 }
 
+/* What timers of one loop did, one letter a call. */
+struct score {
+	struct evloop *loop;
+	struct evloop_source *a, *b;
+	char text[16];
+	size_t len;
+	int fd; /* written to by again() */
+};
+
+static void note(struct score *s, char c)
+{
+	if (s->len < sizeof(s->text) - 1) {
+		s->text[s->len++] = c;
+	}
+}
+
+static void note_a(void *ctx)
+{
+	note(ctx, 'a');
+}
+
+static void note_b(void *ctx)
+{
+	note(ctx, 'b');
+}
+
+static void note_c_and_stop(void *ctx)
+{
+	struct score *s = ctx;
+
+	note(s, 'c');
+	evloop_stop(s->loop);
+}
+
+static void disarm_a_and_remove_b(void *ctx)
+{
+	struct score *s = ctx;
+
+	note(s, 'd');
+	assert_int_equal(evloop_arm_timer(s->a, 0, 0), 0);
+	evloop_remove(s->b);
+}
+
+static void timers_expire_in_the_order_of_their_times(void **state)
+{
+	_cleanup_(evloop_destroy_p) struct evloop *l = NULL;
+	const uint64_t now = clock_now_ns(&clock_monotonic);
+	struct evloop_source *c;
+	struct score s = {0};
+
+	assert_int_equal(evloop_create(&l), 0);
+	s.loop = l;
+	assert_int_equal(evloop_add_timer(l, note_a, &s, &s.a), 0);
+	assert_int_equal(evloop_add_timer(l, note_b, &s, &s.b), 0);
+	assert_int_equal(evloop_add_timer(l, note_c_and_stop, &s, &c), 0);
+	assert_int_equal(evloop_arm_timer(c, now + 30 * NS_PER_MSEC, 0), 0);
+	assert_int_equal(evloop_arm_timer(s.b, now + 1, 0), 0);
+	/* Armed again it has its last time only. */
+	assert_int_equal(evloop_arm_timer(s.a, 1, 0), 0);
+	assert_int_equal(evloop_arm_timer(s.a, now + 20 * NS_PER_MSEC, 0), 0);
+	assert_int_equal(evloop_run(l), 0);
+	assert_string_equal(s.text, "bac");
+	assert_true(clock_now_ns(&clock_monotonic) >= now + 30 * NS_PER_MSEC);
+}
+
+static void a_timer_that_another_disarms_or_removes_does_not_expire(void **state)
+{
+	_cleanup_(evloop_destroy_p) struct evloop *l = NULL;
+	struct evloop_source *c, *d;
+	struct score s = {0};
+
+	assert_int_equal(evloop_create(&l), 0);
+	s.loop = l;
+	assert_int_equal(evloop_add_timer(l, note_a, &s, &s.a), 0);
+	assert_int_equal(evloop_add_timer(l, note_b, &s, &s.b), 0);
+	assert_int_equal(evloop_add_timer(l, note_c_and_stop, &s, &c), 0);
+	assert_int_equal(evloop_add_timer(l, disarm_a_and_remove_b, &s, &d), 0);
+	assert_int_equal(evloop_arm_timer(d, 1, 0), 0);
+	assert_int_equal(evloop_arm_timer(s.a, 2, 1000), 0);
+	assert_int_equal(evloop_arm_timer(s.b, 3, 0), 0);
+	assert_int_equal(evloop_arm_timer(c, 4, 0), 0);
+	assert_int_equal(evloop_run(l), 0);
+	assert_string_equal(s.text, "dc");
+}
+
+static void again(void *ctx)
+{
+	struct score *s = ctx;
+
+	if (s->len == 0) {
+		assert_int_equal(write(s->fd, "x", 1), 1);
+	}
+	note(s, 'a');
+	assert_int_equal(evloop_arm_timer(s->a, 1, 0), 0);
+}
+
+static void stop_on_input(void *ctx, int fd, uint32_t events)
+{
+	evloop_stop(((struct score *)ctx)->loop);
+}
+
+static void a_timer_that_arms_itself_at_once_lets_others_have_their_turn(void **state)
+{
+	_cleanup_(evloop_destroy_p) struct evloop *l = NULL;
+	struct evloop_source *in;
+	struct score s = {0};
+	int p[2];
+
+	assert_int_equal(evloop_create(&l), 0);
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	s.loop = l;
+	s.fd = p[1];
+	assert_int_equal(evloop_add_fd(l, p[0], EPOLLIN, stop_on_input, &s, &in), 0);
+	assert_int_equal(evloop_add_timer(l, again, &s, &s.a), 0);
+	assert_int_equal(evloop_arm_timer(s.a, 1, 0), 0);
+	assert_int_equal(evloop_run(l), 0);
+	assert_true(s.len >= 1);
+	close(p[0]);
+	close(p[1]);
+}
+
 static void a_closed_descriptor_is_refused(void **state)
 {
 	_cleanup_(evloop_destroy_p) struct evloop *l = NULL;
@@ -141,6 +262,9 @@ int main(void)
 		cmocka_unit_test(a_regular_file_which_epoll_refuses_is_served_too),
 		cmocka_unit_test(a_source_removed_by_another_callback_is_not_called),
 		cmocka_unit_test(a_timer_expires_as_often_as_it_is_armed_for),
+		cmocka_unit_test(timers_expire_in_the_order_of_their_times),
+		cmocka_unit_test(a_timer_that_another_disarms_or_removes_does_not_expire),
+		cmocka_unit_test(a_timer_that_arms_itself_at_once_lets_others_have_their_turn),
 		cmocka_unit_test(a_closed_descriptor_is_refused),
 	};
 
