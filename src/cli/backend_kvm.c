@@ -461,6 +461,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		.time_exits = true,
 		.pin = cfg->pin,
 		.exit_stats = cfg->stats_path != NULL,
+		.unrecorded = !cfg->recorded && !cfg->channel,
 		.gdb = cfg->gdb,
 		.gdb_nowait = cfg->gdb_nowait,
 		.seccomp = {.mode = seccomp->mode,

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -332,6 +331,7 @@ static int make_backend(struct run *run, struct err *e)
 		.vsock_cid = run->vsock.cid,
 		.pin = run->o.pin ? run->pin : NULL,
 		.channel = run_options_has_job(&run->o),
+		.recorded = run->json_fd >= 0,
 		.stats_path = run->o.stats,
 		.gdb = run->o.gdb ? run->o.gdb_where : NULL,
 		.gdb_nowait = run->o.gdb_nowait,
@@ -543,13 +543,6 @@ static void run_fini(struct run *run)
 	}
 }
 
-/* The caller is to see that a signal ended us, and which. */
-static void end_by_signal(int sig)
-{
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
 /**
  * cmd_run() - "ringside run"
  * @argc: number of words, the command's name first
@@ -594,7 +587,7 @@ int cmd_run(int argc, char **argv)
 	status = run.outcome.status;
 	run_fini(&run);
 	if (run.outcome.kind == OUTCOME_KIND_SIGNAL) {
-		end_by_signal(status - OUTCOME_SIGNAL_BASE);
+		cli_end_by_signal(status - OUTCOME_SIGNAL_BASE);
 	}
 	return status;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,4 +210,16 @@ int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e)
 	}
 	r = path_print(ret_path, len, e, "%s", arg);
 	return r == 0 ? cli_check_file("kernel", ret_path, e) : r;
+}
+
+/**
+ * cli_end_by_signal() - end this process by a signal: the caller is to see that one did, and which
+ * @sig: a deadly one
+ *
+ * Context: any thread.
+ */
+void cli_end_by_signal(int sig)
+{
+	signal(sig, SIG_DFL);
+	raise(sig);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the program's own companion files are. */
+/* Where the program's own companion files are, and how it ends. */
 #ifndef CLI_HELPERS_H
 #define CLI_HELPERS_H
 
@@ -13,5 +13,6 @@ int cli_check_file(const char *option, const char *path, struct err *e) __must_c
 int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e) __must_check;
 int cli_find_kernel_script(char *ret_path, size_t len, struct err *e) __must_check;
 int cli_cache_dir(char *ret_path, size_t len, struct err *e) __must_check;
+void cli_end_by_signal(int sig);
 
 #endif

@@ -164,6 +164,7 @@ struct backend_config {
 	const char *vsock_path; /* Unix socket of the guest's socket device; NULL: none */
 	uint32_t vsock_cid;
 	bool channel;            /* a job runs: the channel is read */
+	bool recorded;           /* collect() is for more than the outcome */
 	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
 	const char *stats_path;  /* where the machine's statistics go; NULL: nowhere */
 	const char *gdb;         /* a port or a path for a debugger, or NULL */

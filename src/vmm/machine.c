@@ -94,7 +94,7 @@ static int make_chips(struct machine *m, struct err *e)
 {
 	int r = kvm_vm_create_irqchip(&m->vm, e);
 
-	if (r == 0) {
+	if (r == 0 && !m->unrecorded) {
 		/* A KVM without statistics runs guests as well. */
 		r = kvm_stats_init(&m->vm_stats, m->ops, m->vm.fd);
 		r = r == -ENOTTY ? 0 : r;
@@ -360,6 +360,7 @@ static struct machine *machine_new(const struct machine_config *cfg)
 	m->vm_stats = (struct kvm_stats)KVM_STATS_INIT;
 	m->time_exits = cfg->time_exits || cfg->exit_stats;
 	m->exit_stats = cfg->exit_stats;
+	m->unrecorded = cfg->unrecorded && !cfg->exit_stats;
 	m->sandbox = cfg->seccomp;
 	m->event_fd = -1;
 	sem_init(&m->all_left, 0, 0);
@@ -400,19 +401,21 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 	if (r == 0) {
 		r = ram_init(&m->ram, m->ops, cfg->memory_bytes, &cfg->memory, e);
 	}
-	/* Slots before chips: KVM waits for milliseconds to add one once buses of its own exist. */
-	if (r == 0) {
-		r = ram_add_to_vm(&m->ram, &m->vm, e);
-	}
-	if (r == 0) {
-		r = make_chips(m, e);
-	}
+	/* The guest before slots: of each mapping that changes in one KVM is told, and looks for
+	 * it. */
 	if (r == 0) {
 		r = load_guest(&m->ram, cfg, &guest, e);
 		m->symbols = guest.symbols;
 	}
 	if (r == 0) {
 		r = ram_settle(&m->ram, &cfg->memory, e);
+	}
+	/* Slots before chips: KVM waits for milliseconds to add one once buses of its own exist. */
+	if (r == 0) {
+		r = ram_add_to_vm(&m->ram, &m->vm, e);
+	}
+	if (r == 0) {
+		r = make_chips(m, e);
 	}
 	m->times.loaded_ns = clock_now_ns(&clock_monotonic);
 	if (r == 0) {

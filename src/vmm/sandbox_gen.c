@@ -155,9 +155,17 @@ static void make_filter(enum sandbox_class class)
 		fail(NULL, "the filter is too long, or empty");
 	}
 	count = (size_t)bytes / sizeof(*insns);
-	longest = count > longest ? count : longest;
+	longest = count + 1 > longest ? count + 1 : longest;
 	check_slots(insns, count, first_slot);
 	printf("static const struct sock_filter sandbox_%s_filter[] = {\n", class_names[class]);
+	/*
+	 * A load of a constant. When a filter is put on, the kernel tries for each system call
+	 * there is whether it is let through whatever its arguments, as far as it understands the
+	 * filter: this it does not. So a start does not wait for it, nearly half of the time that a
+	 * filter takes, and the few calls of the loop that have no conditions go through the
+	 * filter, each 0.1 us.
+	 */
+	printf("\t{0x%x, 0, 0, 0},\n", BPF_LD | BPF_W | BPF_IMM);
 	for (size_t i = 0; i < count; i++) {
 		printf("\t{0x%x, %u, %u, 0x%x},\n", insns[i].code, insns[i].jt, insns[i].jf,
 		       insns[i].k);

@@ -294,17 +294,20 @@ static void *thread_main(void *arg)
 	sigaddset(&kick, KICK_SIGNAL);
 	sigaddset(&kick, SIGSYS);
 	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
-	/* Until the owner has started all threads: see machine_start(). */
-	pthread_mutex_lock(&m->start_lock);
-	pthread_mutex_unlock(&m->start_lock);
-	open_schedstat(v);
+	if (!m->unrecorded) {
+		open_schedstat(v);
+	}
 	if (kvm_vcpu_tsc_offset(&v->kvm, &v->tsc_offset) < 0) {
 		uint64_t guest;
 
 		/* An older KVM: the offset to the nearest few hundred ticks. */
 		v->tsc_offset = kvm_vcpu_get_msr(&v->kvm, 0x10, &guest) < 0 ? 0 : guest - __rdtsc();
 	}
+	/* While the owner puts on its own. */
 	r = sandbox_enter(&m->sandbox, SANDBOX_VCPU, v->kvm.fd);
+	/* Until the owner has started all threads: see machine_start(). */
+	pthread_mutex_lock(&m->start_lock);
+	pthread_mutex_unlock(&m->start_lock);
 	if (r < 0) {
 		char text[MACHINE_RESULT_TEXT];
 

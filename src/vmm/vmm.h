@@ -116,7 +116,8 @@ struct machine_config {
 	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
 	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
 	bool exit_stats;         /* and keep it by place and phase: machine_exit_stats_each() */
-	bool trace; /* write what happens into trace_fd, until machine_trace_finish() */
+	bool unrecorded; /* nobody asks for the VM's statistics, nor how long its threads wait */
+	bool trace;      /* write what happens into trace_fd, until machine_trace_finish() */
 	int trace_fd;
 	struct sandbox_config seccomp; /* mode, status, before_end, features of the owner's own */
 

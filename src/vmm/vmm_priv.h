@@ -99,7 +99,7 @@ struct machine {
 	struct ram ram;
 	struct symbols *symbols; /* of the kernel, or NULL */
 	struct kvm_stats vm_stats;
-	bool time_exits, exit_stats;
+	bool time_exits, exit_stats, unrecorded;
 	struct tracing tracing;
 	_Atomic uint32_t phase; /* enum machine_phase; vCPU threads write it at marks */
 	uint64_t user_mark_ns;  /* when the phase of the boot ended, or 0 */
