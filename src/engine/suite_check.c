@@ -176,7 +176,7 @@ static int take_pair(const struct suite_reading *r, const char *key, const struc
 	if (!name) {
 		return suite_no_memory(r);
 	}
-	while (kind == SUITE_PATH_FOLDER && strlen(name) > 1 && name[strlen(name) - 1] == '/') {
+	while (strlen(name) > 1 && name[strlen(name) - 1] == '/') {
 		name[strlen(name) - 1] = '\0';
 	}
 	code = suite_find_path(r, key, t->pos, name, kind, &host);
@@ -200,7 +200,7 @@ static int take_pair(const struct suite_reading *r, const char *key, const struc
 }
 
 /**
- * suite_take_file() - HOST[:GUEST] of what is copied into the guest
+ * suite_take_file() - HOST[:GUEST] of a file or folder that is copied into the guest
  * @r: the file
  * @t: the text
  * @ret: set on success, "HOST:GUEST", both absolute; the caller frees it
@@ -210,7 +210,7 @@ static int take_pair(const struct suite_reading *r, const char *key, const struc
  */
 int suite_take_file(const struct suite_reading *r, const struct ymap_text *t, char **ret)
 {
-	return take_pair(r, "files", t, strlen(t->s), SUITE_PATH_FILE, SUITE_FILES_FOLDER, ret);
+	return take_pair(r, "files", t, strlen(t->s), SUITE_PATH_ANY, SUITE_FILES_FOLDER, ret);
 }
 
 /* How long a text is without its ",rw". */

@@ -29,7 +29,7 @@ static const char whole_file[] =
 	"tests:\n"
 	"  - name: cmd\n"
 	"    command: [sh, -c, 'echo \"x\"; exit 3']\n"
-	"    files: [data, 'a.sh:/bin/a.sh', 'a:b', 'a:b:/c']\n"
+	"    files: [data, 'a.sh:/bin/a.sh', 'a:b', 'a:b:/c', kst/]\n"
 	"    env: [B=3, 'C=']\n"
 	"    shares: [kst, 'mods:/lib/mods,rw']\n"
 	"    initrds: [data]\n"
@@ -142,6 +142,7 @@ static void a_test_has_what_it_says_and_the_defaults(void **state)
 	assert_in_folder(t->files[1], "/a.sh:/bin/a.sh");
 	assert_in_folder(t->files[2], "/a:b:/tmp/a:b");
 	assert_in_folder(t->files[3], "/a:b:/c");
+	assert_in_folder(t->files[4], "/kst:/tmp/kst");
 	assert_list(t->env, "A=1 B=3 C=");
 	assert_in_folder(t->shares[0], "/kst:/mnt/kst");
 	assert_in_folder(t->shares[1], "/mods:/lib/mods,rw");

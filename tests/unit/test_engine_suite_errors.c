@@ -75,7 +75,8 @@ static const struct {
 
 	/* what it has */
 	{ONE "    files: [no]\n", "4:13: 'files': %/no: No such file or directory"},
-	{ONE "    files: [kst]\n", "4:13: 'files': %/kst: expected a file, got a directory"},
+	{ONE "    files: [.]\n",
+	 "4:13: 'files': '.' has no name of its own: say where it goes, as in .:/tmp/NAME"},
 	{ONE "    files: [data, data]\n", "4:19: 'files': '%/data:/tmp/data' stands twice in it"},
 	{ONE "    env: [A]\n", "4:11: 'env': expected NAME=VALUE, got 'A'"},
 	{ONE "    env: [=1]\n", "4:11: 'env': expected NAME=VALUE, got '=1'"},
