@@ -220,6 +220,14 @@ static void say_how_to_go_on(const struct context *x)
 		 x->c.done, x->c.plan.boot_count, results_path(x->results));
 }
 
+static int report(const struct context *x)
+{
+	const struct report_output output = {
+		.results = results_path(x->results), .json = x->o.json, .html = x->o.html};
+
+	return print_report(&x->c, &output);
+}
+
 /* Where the guests of a group fail again and again. What the other groups say is shown. */
 static int end_undecided(const struct context *x)
 {
@@ -236,7 +244,7 @@ static int end_undecided(const struct context *x)
 	}
 	show_console(&x->c);
 	if (p->group_count > 1) {
-		(void)print_report(&x->c, x->o.json, false);
+		(void)report(x);
 	}
 	return STATUS_INCONCLUSIVE;
 }
@@ -278,7 +286,7 @@ static int boot_all(struct context *x)
 		break;
 	}
 	log_info("every record is in %s", results_path(x->results));
-	return print_report(&x->c, x->o.json, false);
+	return report(x);
 }
 
 /**

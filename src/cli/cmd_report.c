@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ringside report: the report of results files, without booting anything. */
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,59 +12,11 @@
 #include "cli/report_tests.h"
 #include "cli/status.h"
 #include "cli/test_files.h"
-#include "engine/summary.h"
-#include "report/report.h"
-
-static int write_json(const struct report_set *set)
-{
-	json_t *root = report_set_json(set);
-	int r = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
-
-	json_decref(root);
-	return r < 0 || putchar('\n') == EOF ? -1 : 0;
-}
-
-/**
- * print_report() - write a comparison's report to stdout
- * @c: the comparison
- * @json: as JSON, not as text
- * @details: as text: a section for each benchmark, also of a scenario
- *
- * Where boots are missing the report is of the ones that are there, and decides nothing: how many
- * they are was not fixed beforehand.
- *
- * Return: the exit status.
- * Context: main thread.
- */
-int print_report(const struct comparison *c, bool json, bool details)
-{
-	_cleanup_(summary_destroy_p) struct summary *s = NULL;
-	struct err e = ERR_INIT;
-	const struct report_set *set;
-	int r = summary_create(c, &s, &e);
-
-	if (r < 0) {
-		log_error("%s", e.text);
-		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
-	}
-	set = summary_set(s);
-	r = json ? write_json(set)
-		 : report_set_text(set, stdout, report_wants_colour(STDOUT_FILENO), details);
-	if (r < 0 || fflush(stdout) == EOF || ferror(stdout)) {
-		log_error("stdout: the report cannot be written");
-		return STATUS_ENVIRONMENT;
-	}
-	if (c->done < c->plan.boot_count) {
-		log_warn("%zu of %zu boots are recorded: what they say so far is no verdict",
-			 c->done, c->plan.boot_count);
-		return STATUS_INCONCLUSIVE;
-	}
-	return report_set_exit_status(set);
-}
 
 /* Forms that only a test run has, or a comparison. */
 struct forms {
 	bool json, details, junit, tap, github, markdown;
+	const char *html;
 };
 
 static enum report_form form_of(const struct forms *f)
@@ -81,6 +32,7 @@ static enum report_form form_of(const struct forms *f)
 static int check(const struct forms *f, const struct report_tests *t, bool of_tests, struct err *e)
 {
 	int n = f->json + f->junit + f->tap + f->github + f->markdown;
+	bool for_comparisons = f->details || f->html;
 	bool for_tests = n > f->json || t->merge || t->baseline || t->results;
 
 	if (n > 1) {
@@ -88,8 +40,9 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 			e, -EINVAL,
 			"--json, --junit, --tap, --github and --markdown exclude each other");
 	}
-	if (f->details && of_tests) {
-		return err_set(e, -EINVAL, "%s is of a test run: --details is for comparisons",
+	if (for_comparisons && of_tests) {
+		return err_set(e, -EINVAL,
+			       "%s is of a test run: --details and --html are for comparisons",
 			       t->paths[0]);
 	}
 	/* One that cannot be read is told of as such. */
@@ -120,7 +73,10 @@ static int report_comparison(const char *path, const struct forms *f)
 	if (comparison_read(&c, path, &e) < 0) {
 		log_error("%s", e.text);
 	} else {
-		status = print_report(&c, f->json, f->details);
+		status = print_report(&c, &(struct report_output){.results = path,
+								  .json = f->json,
+								  .details = f->details,
+								  .html = f->html});
 	}
 	comparison_fini(&c);
 	return status;
@@ -144,6 +100,8 @@ int cmd_report(int argc, char **argv)
 		{OPT_FLAG, "details", 0, &f.details,
 		 .help = "of a scenario: every benchmark in full, as a comparison of two arms has "
 			 "it"},
+		{OPT_STRING, "html", 0, &f.html, .arg = "FILE",
+		 .help = "also as a page with charts, in one file that needs no other"},
 		{OPT_GROUP, .help = "Of a test run"},
 		{OPT_FLAG, "junit", 0, &f.junit, .help = "as JUnit XML"},
 		{OPT_FLAG, "tap", 0, &f.tap, .help = "as KTAP"},

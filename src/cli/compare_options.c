@@ -174,6 +174,8 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		 .help = "go on with a comparison that was stopped; with --results alone, its plan "
 			 "is taken from there"},
 		{OPT_FLAG, "json", 0, &o->json, .help = "the report as JSON"},
+		{OPT_STRING, "html", 0, &o->html, .arg = "FILE",
+		 .help = "the report also as a page with charts, in one file that needs no other"},
 		{OPT_END},
 	};
 	const struct opt_command cmd = {

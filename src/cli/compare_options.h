@@ -23,6 +23,7 @@ struct compare_options {
 	bool no_build;
 	bool resume;
 	bool json;
+	const char *html; /* a page to write as well, or NULL */
 };
 
 int compare_options_parse(struct compare_options *o, int argc, char **argv,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A comparison's report on stdout, and the exit status that it comes to. */
+/* A comparison's report on stdout and in files, and the exit status that it comes to. */
 #ifndef CLI_PRINT_REPORT_H
 #define CLI_PRINT_REPORT_H
 
@@ -7,6 +7,13 @@
 
 #include "engine/comparison.h"
 
-int print_report(const struct comparison *c, bool json, bool details);
+struct report_output {
+	const char *results; /* the file that the comparison is recorded in */
+	bool json;           /* on stdout as JSON, not as text */
+	bool details;        /* as text: a section for each benchmark, also of a scenario */
+	const char *html;    /* a page to write as well, or NULL */
+};
+
+int print_report(const struct comparison *c, const struct report_output *o);
 
 #endif

@@ -13,6 +13,18 @@ struct report_number {
 	char text[REPORT_NUMBER_MAX];
 };
 
+#define REPORT_CELL_MAX 1536
+
+/* A text of several sentences that grows. What does not fit is cut. */
+struct report_cell {
+	char text[REPORT_CELL_MAX];
+	size_t len;
+};
+
+void report_claim_words(struct report_cell *c, const struct claim *claim);
+void report_measured_words(struct report_cell *c, const struct report_claim *row);
+void report_floor_words(struct report_cell *c, const struct report_floor *f);
+
 struct report_number report_number(double x, int decimals);
 struct report_number report_number_signed(double x, int decimals);
 struct report_number report_p(double p);

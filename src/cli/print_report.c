@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See print_report.h. */
+#include "cli/print_report.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/status.h"
+#include "engine/summary.h"
+#include "report/html.h"
+#include "samples/record.h"
+
+static int write_json(const struct report_set *set)
+{
+	json_t *root = report_set_json(set);
+	int r = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+
+	json_decref(root);
+	return r < 0 || putchar('\n') == EOF ? -1 : 0;
+}
+
+static int write_html(const struct report_output *o, const struct report_set *set)
+{
+	_cleanup_free_ char *sha256 = NULL;
+	struct err e = ERR_INIT;
+	FILE *out;
+	int r = record_file_sha256(o->results, &sha256, &e);
+
+	if (r < 0) {
+		log_error("%s", e.text);
+		return r;
+	}
+	out = fopen(o->html, "we");
+	r = out ? 0 : -errno;
+	if (out) {
+		r = report_set_html(
+			set, &(struct report_html){.file = o->results, .sha256 = sha256}, out);
+		r = fclose(out) != 0 && r == 0 ? -errno : r;
+	}
+	if (r < 0) {
+		log_error("%s: the page cannot be written: %s", o->html, strerror(-r));
+	}
+	return r;
+}
+
+static int write_stdout(const struct report_output *o, const struct report_set *set)
+{
+	int r = o->json ? write_json(set)
+			: report_set_text(set, stdout, report_wants_colour(STDOUT_FILENO),
+					  o->details);
+
+	if (r < 0 || fflush(stdout) == EOF || ferror(stdout)) {
+		log_error("stdout: the report cannot be written");
+		return -EIO;
+	}
+	return 0;
+}
+
+/**
+ * print_report() - write a comparison's report
+ * @c: the comparison
+ * @o: where to, and as what
+ *
+ * Where boots are missing the report is of the ones that are there, and decides nothing: how many
+ * they are was not fixed beforehand.
+ *
+ * Return: the exit status.
+ * Context: main thread.
+ */
+int print_report(const struct comparison *c, const struct report_output *o)
+{
+	_cleanup_(summary_destroy_p) struct summary *s = NULL;
+	struct err e = ERR_INIT;
+	int r = summary_create(c, &s, &e);
+
+	if (r < 0) {
+		log_error("%s", e.text);
+		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
+	}
+	if (write_stdout(o, summary_set(s)) < 0 || (o->html && write_html(o, summary_set(s)) < 0)) {
+		return STATUS_ENVIRONMENT;
+	}
+	if (c->done < c->plan.boot_count) {
+		log_warn("%zu of %zu boots are recorded: what they say so far is no verdict",
+			 c->done, c->plan.boot_count);
+		return STATUS_INCONCLUSIVE;
+	}
+	return report_set_exit_status(summary_set(s));
+}

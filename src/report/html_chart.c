@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The charts of the HTML report, as SVG in the page. Each has a title and a sentence for who does
+ * not see it; arm A is a circle, or above the line, arm B a square, or below it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/html_priv.h"
+
+#define WIDTH  320.0
+#define HEIGHT 180.0
+#define LEFT   62.0
+#define RIGHT  10.0
+#define TOP    10.0
+#define BOTTOM 26.0
+#define BINS   28
+
+/* A number's place on one axis. */
+struct axis {
+	double lo, hi;   /* of the data */
+	double from, to; /* pixels */
+};
+
+static double place(const struct axis *a, double x)
+{
+	double share = (x - a->lo) / (a->hi - a->lo);
+
+	return a->from + fmin(fmax(share, 0), 1) * (a->to - a->from);
+}
+
+/* Room around the data; where they are one value, so much as the margin makes visible. */
+static struct axis axis_of(double lo, double hi, double least, double from, double to)
+{
+	double pad = .06 * (hi - lo);
+
+	if (!(hi - lo > least)) {
+		pad = fmax(least, 1e-9 * (fabs(lo) + 1)) / 2;
+	}
+	return (struct axis){.lo = lo - pad, .hi = hi + pad, .from = from, .to = to};
+}
+
+static int axis_decimals(const struct axis *a)
+{
+	return report_decimals((a->hi - a->lo) / 10, 0, 4);
+}
+
+static void begin(FILE *out, const char *caption)
+{
+	fputs("<figure><figcaption>", out);
+	report_html_text(out, caption);
+	fprintf(out, "</figcaption><svg viewBox=\"0 0 %.0f %.0f\" role=\"img\"><title>", WIDTH,
+		HEIGHT);
+	report_html_text(out, caption);
+	fputs("</title>\n", out);
+}
+
+static void end(FILE *out)
+{
+	fputs("</svg></figure>\n", out);
+}
+
+static void put_label(FILE *out, double x, double y, const char *anchor, const char *text)
+{
+	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+	report_html_text(out, text);
+	fputs("</text>\n", out);
+}
+
+static void put_y_axis(FILE *out, const struct axis *y)
+{
+	for (int i = 0; i <= 2; i++) {
+		double v = y->lo + (y->hi - y->lo) * (.06 + .44 * i);
+		double at = place(y, v);
+
+		fprintf(out,
+			"<line class=\"gr\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
+			LEFT, WIDTH - RIGHT, at, at);
+		put_label(out, LEFT - 5, at + 4, "end", report_number(v, axis_decimals(y)).text);
+	}
+}
+
+static void put_x_axis(FILE *out, const struct axis *x)
+{
+	double at = HEIGHT - BOTTOM;
+
+	fprintf(out, "<line class=\"ax\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
+		WIDTH - RIGHT, at, at);
+	for (int i = 0; i <= 2; i++) {
+		double v = x->lo + (x->hi - x->lo) * (.1 + .4 * i);
+
+		put_label(out, place(x, v), at + 16, "middle",
+			  report_number(v, axis_decimals(x)).text);
+	}
+}
+
+static void put_mark(FILE *out, int side, double x, double y, bool hollow)
+{
+	const char *more = hollow ? " out" : "";
+
+	if (side == STATS_A) {
+		fprintf(out, "<circle class=\"pa%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", more,
+			x, y);
+	} else {
+		fprintf(out,
+			"<rect class=\"pb%s\" x=\"%.1f\" y=\"%.1f\" width=\"6\" height=\"6\"/>\n",
+			more, x - 3, y - 3);
+	}
+}
+
+/**
+ * report_html_boots() - each boot's value in the order of time: a drift is seen here
+ * @out: where to
+ * @r: the report
+ * @b: one of its benchmarks, computed
+ *
+ * Context: any thread that owns @out.
+ */
+void report_html_boots(FILE *out, const struct report *r, const struct report_bench *b)
+{
+	double lo = INFINITY, hi = -INFINITY;
+	size_t first, last;
+	char caption[256];
+	struct axis x, y;
+
+	if (b->n_boots == 0) {
+		return;
+	}
+	for (size_t i = 0; i < b->n_boots; i++) {
+		lo = fmin(lo, b->boots[i].value);
+		hi = fmax(hi, b->boots[i].value);
+	}
+	first = b->boots[0].slot;
+	last = b->boots[b->n_boots - 1].slot;
+	x = axis_of((double)first, (double)last, 1, LEFT, WIDTH - RIGHT);
+	y = axis_of(lo, hi, b->result.margin, HEIGHT - BOTTOM, TOP);
+	snprintf(
+		caption, sizeof(caption),
+		"Boots in the order of time: %c circles, %c squares; hollow: not in a complete block",
+		report_letter(r, STATS_A), report_letter(r, STATS_B));
+	begin(out, caption);
+	put_y_axis(out, &y);
+	for (size_t i = 0; i < b->n_boots; i++) {
+		put_mark(out, b->boots[i].side, place(&x, (double)b->boots[i].slot),
+			 place(&y, b->boots[i].value), !b->boots[i].counts);
+	}
+	snprintf(caption, sizeof(caption), "boot %zu to %zu", first + 1, last + 1);
+	put_label(out, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "middle", caption);
+	end(out);
+}
+
+static void count_bins(const double *v, size_t n, const struct axis *x, size_t bins[BINS])
+{
+	for (size_t i = 0; i < n; i++) {
+		double share = (v[i] - x->lo) / (x->hi - x->lo);
+		size_t at = (size_t)fmin(fmax(share * BINS, 0), BINS - 1);
+
+		bins[at]++;
+	}
+}
+
+/**
+ * report_html_batches() - how the batches of both arms are distributed
+ * @out: where to
+ * @r: the report
+ * @b: one of its benchmarks, computed
+ *
+ * Context: any thread that owns @out.
+ */
+void report_html_batches(FILE *out, const struct report *r, const struct report_bench *b)
+{
+	double middle = (TOP + HEIGHT - BOTTOM) / 2;
+	double lo = INFINITY, hi = -INFINITY;
+	size_t bins[2][BINS] = {0};
+	double most = 0;
+	char text[256];
+	struct axis x;
+
+	if (b->n_clean[STATS_A] == 0 || b->n_clean[STATS_B] == 0) {
+		return;
+	}
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < b->n_clean[side]; i++) {
+			lo = fmin(lo, b->clean[side][i]);
+			hi = fmax(hi, b->clean[side][i]);
+		}
+	}
+	x = axis_of(lo, hi, b->result.margin, LEFT, WIDTH - RIGHT);
+	for (int side = 0; side < 2; side++) {
+		count_bins(b->clean[side], b->n_clean[side], &x, bins[side]);
+		for (int i = 0; i < BINS; i++) {
+			most = fmax(most, (double)bins[side][i] / (double)b->n_clean[side]);
+		}
+	}
+	snprintf(text, sizeof(text),
+		 "Clean batches: %c above the line (%zu), %c below it (%zu); height is the share",
+		 report_letter(r, STATS_A), b->n_clean[STATS_A], report_letter(r, STATS_B),
+		 b->n_clean[STATS_B]);
+	begin(out, text);
+	for (int side = 0; side < 2; side++) {
+		for (int i = 0; i < BINS; i++) {
+			double share = (double)bins[side][i] / (double)b->n_clean[side] / most;
+			double tall = share * (middle - TOP - 2);
+			double wide = (x.to - x.from) / BINS;
+
+			if (bins[side][i] == 0) {
+				continue;
+			}
+			tall = fmax(tall, 1.5); /* one batch of many is seen too */
+			fprintf(out,
+				"<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				"height=\"%.1f\"/>\n",
+				side == STATS_A ? "pa" : "pb", x.from + wide * i + .5,
+				side == STATS_A ? middle - tall : middle, wide - 1, tall);
+		}
+		text[0] = report_letter(r, side);
+		text[1] = '\0';
+		put_label(out, LEFT - 8, side == STATS_A ? middle - 10 : middle + 18, "end", text);
+	}
+	fprintf(out, "<line class=\"ax\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
+		WIDTH - RIGHT, middle, middle);
+	put_x_axis(out, &x);
+	end(out);
+}
+
+/**
+ * report_html_differences() - the block differences, their interval, and the margin
+ * @out: where to
+ * @r: the report
+ * @b: one of its benchmarks, computed
+ *
+ * Context: any thread that owns @out.
+ */
+void report_html_differences(FILE *out, const struct report *r, const struct report_bench *b)
+{
+	const struct stats_comparison *c = &b->result;
+	double floor = HEIGHT - BOTTOM;
+	double lo = -c->margin, hi = c->margin;
+	bool bounded = isfinite(c->interval.lo) && isfinite(c->interval.hi);
+	double strip = 62;
+	char text[256];
+	struct axis x;
+
+	if (c->blocks == 0) {
+		return;
+	}
+	for (size_t i = 0; i < c->blocks; i++) {
+		lo = fmin(lo, c->diffs[i]);
+		hi = fmax(hi, c->diffs[i]);
+	}
+	if (bounded) {
+		lo = fmin(lo, c->interval.lo);
+		hi = fmax(hi, c->interval.hi);
+	}
+	x = axis_of(lo, hi, c->margin, LEFT, WIDTH - RIGHT);
+	snprintf(
+		text, sizeof(text),
+		"%c - %c, a dot for each of %zu blocks; line and diamond: 95 %% interval and effect; "
+		"shaded: the margin",
+		report_letter(r, STATS_B), report_letter(r, STATS_A), c->blocks);
+	begin(out, text);
+	fprintf(out,
+		"<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+		place(&x, -c->margin), TOP, place(&x, c->margin) - place(&x, -c->margin),
+		floor - TOP);
+	fprintf(out, "<line class=\"zero\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
+		place(&x, 0), place(&x, 0), TOP, floor);
+	for (size_t i = 0; i < c->blocks; i++) {
+		fprintf(out, "<circle class=\"pt\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n",
+			place(&x, c->diffs[i]),
+			TOP + 12 + strip * (double)i / (double)(c->blocks > 1 ? c->blocks - 1 : 1));
+	}
+	if (bounded) {
+		double at = (TOP + 12 + strip + floor) / 2 + 4;
+		double mid = place(&x, c->effect);
+
+		fprintf(out,
+			"<path class=\"iv\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1fM%.1f %.1fV%.1f\"/>\n",
+			place(&x, c->interval.lo), at - 6, at + 6, place(&x, c->interval.lo), at,
+			place(&x, c->interval.hi), place(&x, c->interval.hi), at - 6, at + 6);
+		fprintf(out, "<path class=\"pt\" d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\"/>\n", mid,
+			at - 6);
+		put_label(out, LEFT - 5, at + 4, "end", "effect");
+	}
+	put_label(out, LEFT - 5, TOP + 16, "end", "first");
+	put_label(out, LEFT - 5, TOP + 16 + strip, "end", "last");
+	put_x_axis(out, &x);
+	end(out);
+}
+
+/**
+ * report_html_shift() - how far the arms differ at each quantile of their batches
+ * @out: where to
+ * @r: the report
+ * @b: one of its benchmarks, computed
+ *
+ * Context: any thread that owns @out.
+ */
+void report_html_shift(FILE *out, const struct report *r, const struct report_bench *b)
+{
+	double lo = -b->result.margin, hi = b->result.margin;
+	struct axis x, y;
+	char text[160];
+
+	if (!b->shift_known) {
+		return;
+	}
+	for (size_t i = 0; i < STATS_SHIFT_QUANTILES; i++) {
+		lo = fmin(lo, b->shift[i].diff);
+		hi = fmax(hi, b->shift[i].diff);
+	}
+	x = (struct axis){.lo = 0, .hi = 1.04, .from = LEFT, .to = WIDTH - RIGHT};
+	y = axis_of(lo, hi, b->result.margin, HEIGHT - BOTTOM, TOP);
+	snprintf(text, sizeof(text), "%c - %c at the quantiles of the batches; shaded: the margin",
+		 report_letter(r, STATS_B), report_letter(r, STATS_A));
+	begin(out, text);
+	fprintf(out,
+		"<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+		LEFT, place(&y, b->result.margin), WIDTH - RIGHT - LEFT,
+		place(&y, -b->result.margin) - place(&y, b->result.margin));
+	put_y_axis(out, &y);
+	fprintf(out, "<line class=\"zero\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
+		LEFT, WIDTH - RIGHT, place(&y, 0), place(&y, 0));
+	fputs("<path class=\"iv\" d=\"", out);
+	for (size_t i = 0; i < STATS_SHIFT_QUANTILES; i++) {
+		fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M', place(&x, b->shift[i].q),
+			place(&y, b->shift[i].diff));
+	}
+	fputs("\"/>\n", out);
+	for (size_t i = 0; i < STATS_SHIFT_QUANTILES; i++) {
+		fprintf(out, "<circle class=\"pt\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n",
+			place(&x, b->shift[i].q), place(&y, b->shift[i].diff));
+	}
+	for (int i = 1; i <= 9; i += 2) {
+		snprintf(text, sizeof(text), ".%d", i);
+		put_label(out, place(&x, i / 10.), HEIGHT - 8, "middle", text);
+	}
+	put_label(out, place(&x, .99), HEIGHT - 8, "middle", ".99");
+	end(out);
+}
+
+/* Whether a number of this unit can stand beside one of @unit: "cycles per switch" and "cycles". */
+static bool is_unit(const char *text, const char *unit)
+{
+	size_t len = strlen(unit);
+
+	return text && strncmp(text, unit, len) == 0 && (text[len] == '\0' || text[len] == ' ');
+}
+
+struct bar {
+	const char *label;
+	double value, lo, hi; /* a saving; lo and hi may be NaN */
+};
+
+static size_t bars_of(const struct report_claim *row, struct bar bars[3])
+{
+	const struct stats_comparison *c = row->bench ? &row->bench->result : NULL;
+	const char *unit = exec_class_unit(row->report->class);
+	size_t n = 0;
+
+	if (is_unit(row->claim->unit, unit) && isfinite(row->claim->change_low)) {
+		bars[n++] = (struct bar){
+			.label = "claimed",
+			.value = -(row->claim->change_low + row->claim->change_high) / 2,
+			.lo = -row->claim->change_high,
+			.hi = -row->claim->change_low,
+		};
+	}
+	if (c && c->blocks > 0) {
+		bars[n++] = (struct bar){
+			.label = "measured",
+			.value = -c->effect,
+			.lo = -c->interval.hi,
+			.hi = -c->interval.lo,
+		};
+	}
+	if (is_unit(row->floor.unit, unit) && isfinite(row->floor.value)) {
+		bars[n++] = (struct bar){
+			.label = "floor",
+			.value = row->floor.value,
+			.lo = row->floor.low,
+			.hi = row->floor.high,
+		};
+	}
+	return n;
+}
+
+/**
+ * report_html_claim() - claimed, measured and best saving as bars, those that have one unit
+ * @out: where to
+ * @row: a claim
+ *
+ * Context: any thread that owns @out.
+ */
+void report_html_claim(FILE *out, const struct report_claim *row)
+{
+	struct bar bars[3];
+	size_t n = bars_of(row, bars);
+	double lo = 0, hi = 0;
+	struct axis x;
+	int d;
+
+	if (n == 0) {
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		lo = fmin(lo, fmin(bars[i].value, isfinite(bars[i].lo) ? bars[i].lo : 0));
+		hi = fmax(hi, fmax(bars[i].value, isfinite(bars[i].hi) ? bars[i].hi : 0));
+	}
+	x = axis_of(lo, hi, 1e-3, LEFT, WIDTH - 70);
+	d = axis_decimals(&x);
+	fprintf(out, "<svg viewBox=\"0 0 %.0f %zu\" role=\"img\"><title>", WIDTH, 24 * n + 4);
+	fprintf(out, "Saving in %s", exec_class_unit(row->report->class));
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, ", %s %s", bars[i].label, report_number(bars[i].value, d).text);
+	}
+	fputs("</title>\n", out);
+	for (size_t i = 0; i < n; i++) {
+		double y = 24 * (double)i + 2;
+		double from = place(&x, fmin(0, bars[i].value));
+		double to = place(&x, fmax(0, bars[i].value));
+
+		put_label(out, LEFT - 5, y + 14, "end", bars[i].label);
+		fprintf(out,
+			"<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\"/>\n",
+			i % 2 ? "pb" : "pa", from, y + 3, fmax(to - from, 1));
+		if (isfinite(bars[i].lo) && isfinite(bars[i].hi) && bars[i].lo < bars[i].hi) {
+			fprintf(out, "<path class=\"iv\" d=\"M%.1f %.1fH%.1f\"/>\n",
+				place(&x, bars[i].lo), y + 10, place(&x, bars[i].hi));
+		}
+		put_label(out, WIDTH - 65, y + 14, "start",
+			  report_number_signed(bars[i].value, d).text);
+	}
+	fputs("</svg>\n", out);
+}
