@@ -13,7 +13,7 @@
 #include "base/log.h"
 
 /* A panic is over when the console was silent for so long; it is to be told within 100 ms. */
-#define PANIC_QUIET_NS (60 * NS_PER_MSEC)
+#define PANIC_QUIET_NS (40 * NS_PER_MSEC)
 #define PANIC_MAX_NS   (3 * NS_PER_SEC)
 /* After "System halted", for the machine to say so itself. */
 #define HALTED_NS (300 * NS_PER_MSEC)
