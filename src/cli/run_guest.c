@@ -321,7 +321,10 @@ int run_guest_append(const struct run_options *o, const char *kernel_path, bool 
 	/* Nothing to look for: no keyboard, and no serial lines but the two. */
 	fputs(" i8042.noaux i8042.nokbd 8250.nr_uarts=2", f);
 	if (run_options_has_job(o)) {
-		fprintf(f, " quiet%s", o->initrds.count ? " rdinit=" GUEST_AGENT_PATH : "");
+		/* What --fail-on looks for is said as a warning, which quiet keeps off the console.
+		 */
+		fprintf(f, " %s%s", o->fail_on_mask ? "loglevel=5" : "quiet",
+			o->initrds.count ? " rdinit=" GUEST_AGENT_PATH : "");
 	}
 	if (!is_elf(kernel_path)) {
 		fputs(" nokaslr", f);
