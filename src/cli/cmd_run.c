@@ -553,14 +553,13 @@ static void run_fini(struct run *run)
  */
 int cmd_run(int argc, char **argv)
 {
-	struct run run = {.json_fd = -1,
-			  .console_fd = -1,
-			  .symbols_fd = -1,
-			  .control = {.fd = -1},
-			  .exec_ns = clock_process_start_ns()};
+	/* Five pages: here they are zeroed as they are used, on the stack all at once. */
+	static struct run run;
 	struct err e = ERR_INIT;
 	int status, r;
 
+	run.exec_ns = clock_process_start_ns();
+	run.json_fd = run.console_fd = run.symbols_fd = run.control.fd = -1;
 	record_json_seed();
 	r = run_options_parse(&run.o, argc, argv, &e);
 	run.status = (struct status_file){.path = run.o.status_file, .fd = -1};

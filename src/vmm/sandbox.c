@@ -229,18 +229,22 @@ int sandbox_enter(const struct sandbox_config *cfg, enum sandbox_class class, in
 	static const struct {
 		const struct sock_filter *insns;
 		size_t count;
-	} filters[SANDBOX_CLASSES] = {
-		[SANDBOX_VCPU] = {sandbox_vcpu_filter, ARRAY_SIZE(sandbox_vcpu_filter)},
-		[SANDBOX_LOOP] = {sandbox_loop_filter, ARRAY_SIZE(sandbox_loop_filter)},
+	} filters[SANDBOX_CLASSES][2] = {
+		[SANDBOX_VCPU] = {{sandbox_vcpu_filter, ARRAY_SIZE(sandbox_vcpu_filter)},
+				  {sandbox_vcpu_plain, ARRAY_SIZE(sandbox_vcpu_plain)}},
+		[SANDBOX_LOOP] = {{sandbox_loop_filter, ARRAY_SIZE(sandbox_loop_filter)},
+				  {sandbox_loop_plain, ARRAY_SIZE(sandbox_loop_plain)}},
 	};
+	const bool plain = cfg->features == SANDBOX_ALWAYS;
 	struct sock_filter insns[SANDBOX_INSNS_MAX];
-	struct sock_fprog prog = {.len = (unsigned short)filters[class].count, .filter = insns};
+	struct sock_fprog prog = {.len = (unsigned short)filters[class][plain].count,
+				  .filter = insns};
 
 	if (cfg->mode == SANDBOX_OFF) {
 		return 0;
 	}
 	thread_class = class;
-	memcpy(insns, filters[class].insns, prog.len * sizeof(*insns));
+	memcpy(insns, filters[class][plain].insns, prog.len * sizeof(*insns));
 	fill_in(cfg, insns, prog.len, vcpu_fd);
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
 		       &prog) < 0

@@ -122,7 +122,8 @@ static void check_slots(const struct sock_filter *insns, size_t count, unsigned 
 	}
 }
 
-static void make_filter(enum sandbox_class class)
+/* @plain: of a machine that has none of the features, and so needs no instruction for them. */
+static void make_filter(enum sandbox_class class, bool plain)
 {
 	static struct sock_filter insns[INSNS_MAX];
 	static uint32_t numbers[UINT16_MAX + 1];
@@ -138,7 +139,8 @@ static void make_filter(enum sandbox_class class)
 	r = f ? seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_TRAP) : -ENOMEM;
 	/* From the last to the first: libseccomp tests the arguments of what came last first. */
 	for (size_t i = n; i-- > 0 && r == 0;) {
-		if (rule[i].classes & (1u << class)) {
+		if (rule[i].classes & (1u << class) &&
+		    !(plain && rule[i].features != SANDBOX_ALWAYS)) {
 			add_rule(f, &rule[i], class, numbers);
 			r = seccomp_syscall_priority(
 				f, numbers[rule[i].nr] ? (int)numbers[rule[i].nr] : rule[i].nr,
@@ -157,7 +159,8 @@ static void make_filter(enum sandbox_class class)
 	count = (size_t)bytes / sizeof(*insns);
 	longest = count + 1 > longest ? count + 1 : longest;
 	check_slots(insns, count, first_slot);
-	printf("static const struct sock_filter sandbox_%s_filter[] = {\n", class_names[class]);
+	printf("static const struct sock_filter sandbox_%s_%s[] = {\n", class_names[class],
+	       plain ? "plain" : "filter");
 	/*
 	 * A load of a constant. When a filter is put on, the kernel tries for each system call
 	 * there is whether it is let through whatever its arguments, as far as it understands the
@@ -177,7 +180,8 @@ static void print_c(void)
 {
 	printf("/* Made by sandbox_gen from sandbox_rules.c. */\n");
 	for (enum sandbox_class class = 0; class < SANDBOX_CLASSES; class ++) {
-		make_filter(class);
+		make_filter(class, false);
+		make_filter(class, true);
 	}
 	printf("#define SANDBOX_INSNS_MAX %zu\n", longest);
 	printf("static const struct sandbox_slot sandbox_slots[] = {\n");
