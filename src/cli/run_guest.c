@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "cli/helpers.h"
+#include "cli/run_files.h"
 
 /* What the lab's command gets of our environment: what finds programs, files and settings. */
 static const char *const lab_env[] = {
@@ -82,6 +83,7 @@ struct extras {
 	struct closure *closure; /* NULL when there is nothing */
 	struct initramfs_file files[2];
 	size_t n_files;
+	struct run_files given; /* --file */
 	char nopti[PATH_MAX];
 	char pagewalk[PATH_MAX];
 };
@@ -123,6 +125,14 @@ static int add_ringside(struct extras *x, struct err *e)
 	return add_program(x, "/proc/self/exe", GUEST_RINGSIDE_PATH, e);
 }
 
+static int add_given(struct extras *x, const struct run_options *o, bool rooted, struct err *e)
+{
+	int r = x->closure ? 0 : closure_create("", &x->closure);
+
+	return r < 0 ? err_errno(e, r, "--file")
+		     : run_files_find(&o->files, rooted, x->closure, &x->given, e);
+}
+
 static int compose(const struct run_options *o, const struct job *job, struct initramfs **ret,
 		   struct err *e)
 {
@@ -146,15 +156,21 @@ static int compose(const struct run_options *o, const struct job *job, struct in
 	if (r == 0 && runs(job, "kvmwalk")) {
 		r = add_ringside(&x, e);
 	}
+	if (r == 0 && o->files.count) {
+		r = add_given(&x, o, job->root.share || job->root.disk, e);
+	}
 	for (size_t i = 0; i < o->initrds.count; i++) {
 		appended[i] = o->initrds.items[i];
 	}
 	if (r == 0) {
 		spec.n_files = x.n_files;
+		spec.given = x.given.files;
+		spec.n_given = x.given.count;
 		spec.closure = x.closure;
 		r = initramfs_create(&spec, ret, e);
 	}
 	closure_destroy(x.closure);
+	run_files_fini(&x.given);
 	return r;
 }
 

@@ -81,6 +81,14 @@ static int parse_gdb(struct run_options *o, struct err *e)
 	return 0;
 }
 
+static bool is_written_to(const char *root)
+{
+	static const char rw[] = ",rw";
+	size_t len = root ? strlen(root) : 0;
+
+	return len > strlen(rw) && strcmp(root + len - strlen(rw), rw) == 0;
+}
+
 static int check(struct run_options *o, struct err *e)
 {
 	int r = log_debug_setup(o->debug ? o->debug : getenv("RINGSIDE_DEBUG"),
@@ -139,6 +147,13 @@ static int check(struct run_options *o, struct err *e)
 	}
 	if (o->root && !run_options_has_job(o)) {
 		return err_set(e, -EINVAL, "--root needs a command behind '--', or --job");
+	}
+	if (o->files.count && (!run_options_has_job(o) || o->lab)) {
+		return err_set(e, -EINVAL, "--file needs a command behind '--', or --job%s",
+			       o->lab ? ", and no --lab" : "");
+	}
+	if (o->files.count && is_written_to(o->root)) {
+		return err_set(e, -EINVAL, "--file writes nothing into a --root that is rw");
 	}
 	if (o->init && !o->root) {
 		return err_set(e, -EINVAL, "--init is only for --root");
@@ -224,6 +239,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_STRING, "root", 0, &o->root, .arg = "DIR|IMAGE[,rw]",
 		 .help = "the command's root: a directory or a raw disk image; what it writes stays "
 			 "in the guest's memory without rw"},
+		{OPT_LIST, "file", 0, &o->files, .arg = "FILE[:PLACE]",
+		 .help = "copy a file or folder of this machine into the guest [/tmp/NAME]; a program "
+			 "brings the libraries that it needs, unless there is a --root"},
 		{OPT_FLAG, "init", 0, &o->init,
 		 .help = "with --root: its own init is the first process, and the command runs once "
 			 "that is up"},

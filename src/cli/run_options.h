@@ -29,6 +29,7 @@ struct run_options {
 	enum x86_clock clock_kind;
 	struct opt_list disks;  /* see run_devices.h */
 	struct opt_list shares; /* see run_shares.h */
+	struct opt_list files;  /* see run_files.h */
 	const char *root;
 	bool init;
 	const char *vsock;    /* likewise */

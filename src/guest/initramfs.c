@@ -32,6 +32,20 @@ static int add_busybox(struct newc *n, const char *path, struct err *e)
 	return r;
 }
 
+static int add_files(struct newc *n, const struct initramfs_file *files, size_t count,
+		     struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		const struct initramfs_file *f = &files[i];
+
+		r = f->target ? newc_add_symlink(n, f->name, f->target, e)
+			      : newc_add_path(n, f->name, f->perm, f->path, e);
+	}
+	return r;
+}
+
 static int compose(struct initramfs *i, const struct initramfs_spec *spec, struct err *e)
 {
 	/* The agent's mark is its first act, before devtmpfs is there, hence a node for the ports.
@@ -59,9 +73,11 @@ static int compose(struct initramfs *i, const struct initramfs_spec *spec, struc
 	if (r == 0 && spec->busybox_path) {
 		r = add_busybox(n, spec->busybox_path, e);
 	}
-	for (size_t f = 0; r == 0 && f < spec->n_files; f++) {
-		r = newc_add_path(n, spec->files[f].name, spec->files[f].perm, spec->files[f].path,
-				  e);
+	if (r == 0) {
+		r = add_files(n, spec->files, spec->n_files, e);
+	}
+	if (r == 0) {
+		r = add_files(n, spec->given, spec->n_given, e);
 	}
 	if (r == 0 && spec->closure) {
 		r = closure_write(spec->closure, n, e);
@@ -168,24 +184,33 @@ int initramfs_write(const struct initramfs *i, int fd, struct err *e)
 	return r < 0 ? err_errno(e, r, "initramfs: writing %zu bytes", len) : 0;
 }
 
-/* Debian's package busybox has the same path but needs libraries that the guest does not have. */
-static bool is_static_program(const char *path)
+/**
+ * initramfs_program_kind() - what a file is to those who may run it
+ * @path: the file; one that cannot be read is no program
+ *
+ * Return: the kind.
+ * Context: any thread.
+ */
+enum initramfs_program initramfs_program_kind(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf64_Phdr ph;
 	Elf64_Ehdr eh;
 
 	if (fd < 0 || io_pread_exact(fd, &eh, sizeof(eh), 0) < 0 ||
-	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_phentsize != sizeof(ph)) {
-		return false;
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh.e_machine != EM_X86_64 || eh.e_phentsize != sizeof(ph)) {
+		return INITRAMFS_NO_PROGRAM;
 	}
 	for (unsigned int i = 0; i < eh.e_phnum; i++) {
-		if (io_pread_exact(fd, &ph, sizeof(ph), eh.e_phoff + i * sizeof(ph)) < 0 ||
-		    ph.p_type == PT_INTERP) {
-			return false;
+		if (io_pread_exact(fd, &ph, sizeof(ph), eh.e_phoff + i * sizeof(ph)) < 0) {
+			return INITRAMFS_NO_PROGRAM;
+		}
+		if (ph.p_type == PT_INTERP) {
+			return INITRAMFS_DYNAMIC;
 		}
 	}
-	return true;
+	return INITRAMFS_STATIC;
 }
 
 /**
@@ -201,7 +226,8 @@ int initramfs_find_busybox(const char **ret_path, struct err *e)
 	static const char *const paths[] = {"/usr/bin/busybox", "/bin/busybox"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		if (is_static_program(paths[i])) {
+		/* Debian's package busybox has the same path but needs libraries. */
+		if (initramfs_program_kind(paths[i]) == INITRAMFS_STATIC) {
 			*ret_path = paths[i];
 			return 0;
 		}

@@ -21,15 +21,25 @@
 #define GUEST_BENCH_PATH   "/ringside/bench"
 #define GUEST_BUSYBOX_PATH "/bin/busybox"
 #define GUEST_NOPTI_PATH   "/ringside/nopti"
+#define GUEST_FILES_PATH   "/ringside/files" /* what the agent copies into the command's root */
+#define GUEST_RUNNER_NAME  "ringside-runner"
 
 /* For the benchmark kvmwalk: ringside itself, and its payload. */
 #define GUEST_RINGSIDE_PATH "/ringside/ringside"
 #define GUEST_PAGEWALK_PATH "/ringside/pagewalk.elf"
 
 struct initramfs_file {
-	const char *name; /* in the guest, without the leading slash */
-	const char *path; /* the host's file */
+	const char *name;   /* in the guest, without the leading slash */
+	const char *path;   /* the host's file */
+	const char *target; /* of a link, which has no file; or NULL */
 	mode_t perm;
+};
+
+/* What a file is to those who may run it. */
+enum initramfs_program {
+	INITRAMFS_NO_PROGRAM, /* for x86-64 */
+	INITRAMFS_STATIC,
+	INITRAMFS_DYNAMIC, /* needs an interpreter, and mostly libraries */
 };
 
 struct initramfs_spec {
@@ -39,6 +49,8 @@ struct initramfs_spec {
 	const struct job *job;
 	const struct initramfs_file *files; /* anything else */
 	size_t n_files;
+	const struct initramfs_file *given; /* the user's */
+	size_t n_given;
 	const struct closure *closure; /* programs with what they need; or NULL */
 	const char *const *appended;   /* the user's initrds, NULL-terminated; or NULL */
 };
@@ -54,6 +66,7 @@ size_t initramfs_bytes(const struct initramfs *i);
 int initramfs_copy(const struct initramfs *i, void *dest, struct err *e) __must_check;
 int initramfs_write(const struct initramfs *i, int fd, struct err *e) __must_check;
 
+enum initramfs_program initramfs_program_kind(const char *path);
 int initramfs_find_busybox(const char **ret_path, struct err *e) __must_check;
 
 #endif

@@ -142,6 +142,12 @@ static int check(const struct job *job, struct err *e)
 		return err_set(e, -EINVAL, "job: working directory '%s', expected an absolute path",
 			       job->cwd);
 	}
+	for (size_t i = 0; job->artifacts && job->artifacts[i]; i++) {
+		if (job->artifacts[i][0] != '/') {
+			return err_set(e, -EINVAL, "job: artifact '%s', expected an absolute path",
+				       job->artifacts[i]);
+		}
+	}
 	if (job->lab.cwd && job->lab.cwd[0] != '/') {
 		return err_set(e, -EINVAL, "job: lab directory '%s', expected an absolute path",
 			       job->lab.cwd);
@@ -205,6 +211,11 @@ int job_write(const struct job *job, char **ret_text, size_t *ret_len, struct er
 	}
 	if (o && job->beat_ms &&
 	    json_object_set_new(o, "beat_ms", json_integer((json_int_t)job->beat_ms)) < 0) {
+		json_decref(o);
+		o = NULL;
+	}
+	if (o && job->artifacts && job->artifacts[0] &&
+	    json_object_set_new(o, "artifacts", strings_to_json(job->artifacts)) < 0) {
 		json_decref(o);
 		o = NULL;
 	}

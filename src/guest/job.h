@@ -25,6 +25,9 @@
 #define JOB_CALLS_MAX   100000000
 #define JOB_BEAT_MAX_MS 3600000
 
+/* What files that are brought back may have, all together: the record carries them. */
+#define JOB_ARTIFACTS_MAX_BYTES (8u << 20)
+
 struct job_bench {
 	const char **names; /* benchmark names or prefixes; NULL-terminated; NULL: no benchmarks */
 	unsigned int batches; /* 1 to JOB_BATCHES_MAX */
@@ -68,10 +71,11 @@ struct job_net {
 };
 
 struct job {
-	const char **command; /* argument vector, NULL-terminated; NULL: none */
-	const char **env;     /* "NAME=value", NULL-terminated; or NULL */
-	const char *cwd;      /* absolute; NULL: / */
-	unsigned int beat_ms; /* while the command runs, a sign of life so often; 0: none */
+	const char **command;   /* argument vector, NULL-terminated; NULL: none */
+	const char **env;       /* "NAME=value", NULL-terminated; or NULL */
+	const char *cwd;        /* absolute; NULL: / */
+	unsigned int beat_ms;   /* while the command runs, a sign of life so often; 0: none */
+	const char **artifacts; /* absolute paths to bring back after the command; or NULL */
 	struct job_bench bench;
 	struct job_lab lab;
 	const struct job_share *shares;

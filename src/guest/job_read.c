@@ -11,7 +11,7 @@
 /* All that a parsed job points to: the JSON tree holds the strings, these are the vectors. */
 struct parsed {
 	json_t *root;
-	const char **command, **env, **names, **rw;
+	const char **command, **env, **names, **rw, **artifacts;
 	struct job_share *shares;
 	char *env_text;
 };
@@ -23,6 +23,7 @@ static void parsed_free(struct parsed *p)
 	free(p->env);
 	free(p->names);
 	free(p->rw);
+	free(p->artifacts);
 	free(p->shares);
 	free(p->env_text);
 	free(p);
@@ -255,6 +256,11 @@ int job_read(const char *text, size_t len, struct job *ret, struct err *e)
 				       JOB_BEAT_MAX_MS);
 		}
 		job.beat_ms = (unsigned int)json_integer_value(v);
+	}
+	v = json_object_get(p->root, "artifacts");
+	if (r == 0 && v) {
+		r = strings_from_json(v, "artifacts", &p->artifacts, e);
+		job.artifacts = p->artifacts;
 	}
 	v = json_object_get(p->root, "bench");
 	if (r == 0 && v && !json_is_null(v)) {

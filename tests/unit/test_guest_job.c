@@ -33,6 +33,27 @@ static void a_job_is_written_with_its_keys_in_order(void **state)
 	assert_int_equal(len, strlen(text));
 }
 
+static void artifacts_are_read_back_the_same(void **state)
+{
+	const char *paths[] = {"/var/log", "/out", NULL}, *relative[] = {"out", NULL};
+	struct job job = {.command = (const char **)command, .artifacts = paths};
+	_cleanup_free_ char *text = NULL;
+	struct err e = ERR_INIT;
+	struct job got;
+	size_t len;
+
+	assert_int_equal(job_write(&job, &text, &len, &e), 0);
+	assert_int_equal(job_read(text, len, &got, &e), 0);
+	assert_string_equal(got.artifacts[0], "/var/log");
+	assert_string_equal(got.artifacts[1], "/out");
+	assert_null(got.artifacts[2]);
+	job_fini(&got);
+	job.artifacts = relative;
+	free(TAKE_PTR(text));
+	assert_int_equal(job_write(&job, &text, &len, &e), -EINVAL);
+	assert_string_equal(e.text, "job: artifact 'out', expected an absolute path");
+}
+
 static void networks_are_read_back_the_same(void **state)
 {
 	struct job job = {
@@ -277,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_is_written_with_its_keys_in_order),
 		cmocka_unit_test(what_is_written_is_read_back_the_same),
+		cmocka_unit_test(artifacts_are_read_back_the_same),
 		cmocka_unit_test(networks_are_read_back_the_same),
 		cmocka_unit_test(networks_that_are_none_are_refused),
 		cmocka_unit_test(a_job_that_makes_no_sense_is_refused_when_it_is_written),

@@ -95,6 +95,12 @@ int bench_run(struct link *l, const struct job *job, struct task_end *ret,
 int root_enter(const struct job *job, const char **ret_root, struct err *e) __must_check;
 void root_leave(const struct job *job);
 
+/* files.c */
+int files_enter(const char *root, struct err *e) __must_check;
+
+/* artifacts.c */
+int artifacts_send(struct link *l, const struct job *job, const char *root) __must_check;
+
 /* init.c */
 int init_start(char *name, const char *root, const char **ret_root, struct err *e) __must_check;
 

@@ -47,6 +47,9 @@ static int run_job(struct link *l, const struct job *job, struct task_end *ret, 
 	*ret = (struct task_end){0};
 	if (!job->lab.cwd) {
 		r = root_enter(job, &t.root, e);
+		if (r == 0) {
+			r = files_enter(t.root ? t.root : "", e);
+		}
 	}
 	if (r == 0 && job->root.init) {
 		r = init_start(own_name, t.root, &t.root, e);
@@ -63,6 +66,10 @@ static int run_job(struct link *l, const struct job *job, struct task_end *ret, 
 	}
 	if (r == 0) {
 		r = task_run(l, &t, ret, e);
+		if (r == 0) {
+			r = artifacts_send(l, job, t.root);
+			r = r < 0 ? err_errno(e, r, "agent: bringing files back") : 0;
+		}
 		root_leave(job);
 	}
 	return r;
