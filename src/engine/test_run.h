@@ -15,20 +15,36 @@
 #include "engine/suite.h"
 #include "samples/test_result.h"
 
+#define TEST_RUN_NO_ICOUNT (-1)
+
+/* What a case boots, and where. */
+struct test_run_boot {
+	const char *kernel;  /* file of the kernel, or of the payload */
+	const char *sha256;  /* its, hex; or NULL: not known yet */
+	const char *backend; /* "kvm", "qemu" */
+	bool force;          /* as --force */
+};
+
 struct test_run_config {
 	const struct suite_plan *plan;
-	const char *program;      /* of ringside itself */
-	const char *dir;          /* a directory per case is made in it */
-	const char *backend;      /* "auto", "kvm", "qemu" */
-	const char *machine_skip; /* NULL, or why no case can run here (a class, no KVM) */
-	unsigned int jobs;        /* at once, 1 or more */
-	uint64_t memory_bytes;    /* that all guests together may have; 0: no limit */
-	bool fail_fast;           /* no further case after one that is not ok */
-	bool until_failure;       /* the plan again and again, until one is not ok */
-	int (*done)(void *ctx, const struct test_result *r,
-		    struct err *e); /* in order of their end */
-	void (*begun)(void *ctx, const struct suite_case *c, unsigned int attempt);
-	void (*tick)(void *ctx); /* once a second, or NULL */
+	const char *suite;     /* the suite's file as given, for the results; NULL: none */
+	const char *program;   /* of ringside itself */
+	const char *runner;    /* ringside-runner, for directories of programs */
+	const char *dir;       /* a directory per case is made in it */
+	int icount;            /* as --icount, or TEST_RUN_NO_ICOUNT */
+	unsigned int jobs;     /* at once, 1 or more */
+	uint64_t cpus;         /* vCPUs that all guests together may have; 0: no limit */
+	uint64_t memory_bytes; /* that all guests together may have; 0: no limit */
+	bool fail_fast;        /* no further case after one that is not ok */
+	bool until_failure;    /* the plan again and again, until one is not ok */
+	/* What a case boots; what it points to outlives the run. */
+	struct test_run_boot (*boot)(void *ctx, const struct suite_case *c);
+	/* Whether a case cannot run on this machine, and why; or NULL. */
+	bool (*skip)(void *ctx, const struct suite_case *c, char *ret_why, size_t len);
+	/* In the order in which they end; a failure ends the run. */
+	int (*done)(void *ctx, const struct test_result *r, struct err *e);
+	void (*begun)(void *ctx, const char *id, unsigned int attempt); /* or NULL */
+	void (*tick)(void *ctx); /* some times a second, or NULL */
 	void *ctx;
 };
 

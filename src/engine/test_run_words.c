@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a case to the words of its "ringside run". See test_run_priv.h. Main thread. */
+#include "engine/test_run_priv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+
+#define KIB UINT64_C(1024)
+
+static void add(struct test_words *w, const char *fmt, ...) __printf(2, 3);
+
+static void add(struct test_words *w, const char *fmt, ...)
+{
+	char **v = realloc(w->v, (w->count + 2) * sizeof(*v));
+	va_list ap;
+	int n = -1;
+
+	if (v) {
+		w->v = v;
+		va_start(ap, fmt);
+		n = vasprintf(&v[w->count], fmt, ap);
+		va_end(ap);
+		w->count += n >= 0;
+		v[w->count] = NULL;
+	}
+	w->failed |= n < 0;
+}
+
+static void add_option(struct test_words *w, const char *name, const char *value)
+{
+	if (value && *value) {
+		add(w, "--%s", name);
+		add(w, "%s", value);
+	}
+}
+
+static void add_each(struct test_words *w, const char *name, char *const *values)
+{
+	for (size_t i = 0; values && values[i]; i++) {
+		add_option(w, name, values[i]);
+	}
+}
+
+static void add_time(struct test_words *w, const char *name, uint64_t ns)
+{
+	if (ns) {
+		add(w, "--%s", name);
+		add(w, "%" PRIu64 "ms", (ns + NS_PER_MSEC - 1) / NS_PER_MSEC);
+	}
+}
+
+static void add_machine(struct test_words *w, const struct test_run_config *cfg,
+			const struct suite_case *c)
+{
+	const struct test_run_boot boot = cfg->boot(cfg->ctx, c);
+
+	add_option(w, "backend", boot.backend);
+	if (boot.force) {
+		add(w, "--force");
+	}
+	if (cfg->icount != TEST_RUN_NO_ICOUNT) {
+		add(w, "--icount");
+		add(w, "%d", cfg->icount);
+	}
+	add_option(w, "kernel", boot.kernel);
+	add_option(w, "kernel-sha256", boot.sha256);
+	add_option(w, "cpu", c->cpu);
+	add_option(w, "append", c->append);
+	if (c->cpus) {
+		add(w, "--cpus");
+		add(w, "%" PRIu64, c->cpus);
+	}
+	if (c->memory_bytes) {
+		add(w, "--memory");
+		add(w, "%" PRIu64 "K", (c->memory_bytes + KIB - 1) / KIB);
+	}
+}
+
+/* KUnit tells the kernel's log, which is to come out in full; its own words come before "quiet". */
+static void add_kunit(struct test_words *w, const struct suite_test *t)
+{
+	add(w, "--append");
+	add(w, "loglevel=7 kunit.enable=1");
+	if (!t->path && t->list && t->list[0]) {
+		add(w, "--append");
+		add(w, "kunit.filter_glob=%s", t->list[0]);
+	}
+}
+
+static void add_files(struct test_words *w, const struct test_run_config *cfg,
+		      const struct suite_test *t)
+{
+	add_each(w, "file", t->files);
+	if (t->kind != SUITE_FIRMWARE && t->path) {
+		add(w, "--file");
+		add(w, "%s:%s", t->path,
+		    t->kind == SUITE_SCRIPT ? TEST_GUEST_SCRIPT : TEST_GUEST_TESTS);
+	}
+	if (test_job_has_runner(t)) {
+		add(w, "--file");
+		add(w, "%s:%s", cfg->runner, TEST_GUEST_RUNNER);
+	}
+}
+
+/**
+ * test_words_make() - the words that boot a case
+ * @cfg: the run
+ * @c: the case
+ * @d: its directory
+ * @ret: set on success; end it with test_words_fini()
+ * @e: set on failure
+ *
+ * Return: 0 or -ENOMEM.
+ * Context: main thread.
+ */
+int test_words_make(const struct test_run_config *cfg, const struct suite_case *c,
+		    const struct test_dir *d, struct test_words *ret, struct err *e)
+{
+	const struct suite_test *t = c->test;
+	struct test_words w = {0};
+
+	add(&w, "ringside");
+	add(&w, "run");
+	add_machine(&w, cfg, c);
+	if (t->kind == SUITE_KUNIT) {
+		add_kunit(&w, t);
+	}
+	add_each(&w, "initrd", t->initrds);
+	add_files(&w, cfg, t);
+	add_option(&w, "root", t->root);
+	add_each(&w, "share", t->shares);
+	add_time(&w, "timeout", t->timeout_ns);
+	add_option(&w, "fail-on", t->fail_on);
+	add_option(&w, "console", d->files[TEST_FILE_CONSOLE]);
+	add(&w, "--console-stamps");
+	add(&w, "--json");
+	add(&w, "%d", SPAWN_RECORD_FD);
+	if (t->kind != SUITE_FIRMWARE) {
+		/* A payload has no user space to be waited for. */
+		add_time(&w, "boot-timeout", t->boot_timeout_ns);
+		add(&w, "--job");
+		add(&w, "/proc/self/fd/%d", SPAWN_INPUT_FD);
+	}
+	if (w.failed) {
+		test_words_fini(&w);
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	*ret = w;
+	return 0;
+}
+
+/**
+ * test_words_fini() - free words
+ * @w: from test_words_make(), or all zero
+ *
+ * Context: any thread.
+ */
+void test_words_fini(struct test_words *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		free(w->v[i]);
+	}
+	free(w->v);
+	*w = (struct test_words){0};
+}
