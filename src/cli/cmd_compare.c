@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -42,23 +41,6 @@ static const char *kernel_of_boot(void *ctx, const struct schedule_boot *b)
 	return compare_kernels_path(&x->kernels, &x->c.plan, b);
 }
 
-static int make_parents(const char *path, struct err *e)
-{
-	_cleanup_free_ char *p = strdup(path);
-
-	if (!p) {
-		return err_set(e, -ENOMEM, "out of memory");
-	}
-	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(p, 0777) < 0 && errno != EEXIST) {
-			return err_errno(e, -errno, "%s", p);
-		}
-		*slash = '/';
-	}
-	return 0;
-}
-
 static int default_path(const char *plan_text, char *ret, size_t len, struct err *e)
 {
 	char dir[PATH_MAX];
@@ -72,7 +54,7 @@ static int default_path(const char *plan_text, char *ret, size_t len, struct err
 	if (snprintf(ret, len, "%s/results/%s.ndjson", dir, key) >= (int)len) {
 		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", dir);
 	}
-	return make_parents(ret, e);
+	return cli_make_parents(ret, e);
 }
 
 struct reading {

@@ -10,5 +10,6 @@ int cmd_doctor(int argc, char **argv);
 int cmd_kernel(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_test(int argc, char **argv);
 
 #endif

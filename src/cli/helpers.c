@@ -223,3 +223,28 @@ void cli_end_by_signal(int sig)
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
+
+/**
+ * cli_make_parents() - make the folders that a path stands in
+ * @path: of a file or folder that need not be there
+ * @e: set on failure
+ *
+ * Return: 0, -ENOMEM, or the errno of mkdir(2).
+ * Context: any thread.
+ */
+int cli_make_parents(const char *path, struct err *e)
+{
+	_cleanup_free_ char *p = strdup(path);
+
+	if (!p) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(p, 0777) < 0 && errno != EEXIST) {
+			return err_errno(e, -errno, "%s", p);
+		}
+		*slash = '/';
+	}
+	return 0;
+}

@@ -23,6 +23,7 @@ static const struct {
 	{"kernel", cmd_kernel, "list, build and find the kernel images that are booted"},
 	{"report", cmd_report, "print the report of a comparison's results file"},
 	{"run", cmd_run, "boot a kernel, or run a command in a guest"},
+	{"test", cmd_test, "boot the cases of a test suite, and say what came of them"},
 };
 
 static void print_usage(FILE *out)

@@ -32,10 +32,21 @@ static int write_results(const struct test_set *s, const char *path, struct err 
 	return 0;
 }
 
-static int write_changes(const struct report_tests *o, const struct test_report *now, struct err *e)
+/**
+ * report_tests_changes() - write to stdout what has changed
+ * @baseline: results of an older run: their file or its directory
+ * @json: as JSON
+ * @now: the newer run
+ * @e: set on failure
+ *
+ * Return: 0, or as test_files_open(), test_baseline_create() and the errno of writing.
+ * Context: main thread.
+ */
+int report_tests_changes(const char *baseline, bool json, const struct test_report *now,
+			 struct err *e)
 {
 	_cleanup_(test_baseline_destroy_p) struct test_baseline *b = NULL;
-	char *const path[] = {(char *)(uintptr_t)o->baseline};
+	char *const path[] = {(char *)(uintptr_t)baseline};
 	struct test_files then;
 	int r = test_files_open(&then, path, 1, false, e);
 
@@ -46,9 +57,8 @@ static int write_changes(const struct report_tests *o, const struct test_report 
 	if (r < 0) {
 		return r;
 	}
-	r = o->form == REPORT_JSON
-		    ? test_baseline_json(b, now, stdout)
-		    : test_baseline_text(b, now, stdout, report_wants_colour(STDOUT_FILENO));
+	r = json ? test_baseline_json(b, now, stdout)
+		 : test_baseline_text(b, now, stdout, report_wants_colour(STDOUT_FILENO));
 	return r < 0 ? err_set(e, r, "stdout: the report cannot be written") : 0;
 }
 
@@ -62,7 +72,7 @@ static int write_report(const struct report_tests *o, const struct test_report *
 	int r;
 
 	if (o->baseline) {
-		return write_changes(o, t, e);
+		return report_tests_changes(o->baseline, o->form == REPORT_JSON, t, e);
 	}
 	r = o->form == REPORT_TEXT ? test_report_text(t, stdout, report_wants_colour(STDOUT_FILENO))
 				   : forms[o->form](t, stdout);

@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "report/test_report.h"
+
 enum report_form {
 	REPORT_TEXT,
 	REPORT_JSON,
@@ -25,5 +29,7 @@ struct report_tests {
 };
 
 int report_tests(const struct report_tests *o);
+int report_tests_changes(const char *baseline, bool json, const struct test_report *now,
+			 struct err *e) __must_check;
 
 #endif

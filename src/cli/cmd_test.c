@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ringside test: suite, machine, boots, reports. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/helpers.h"
+#include "cli/status.h"
+#include "cli/test_live.h"
+#include "cli/test_machine.h"
+#include "cli/test_options.h"
+#include "cli/test_output.h"
+#include "engine/outcome.h"
+#include "engine/spawn.h"
+#include "engine/test_run.h"
+#include "guest/initramfs.h"
+#include "report/report.h"
+
+#define SELF "/proc/self/exe"
+
+/* For another program than ourselves, in tests of the scheduler. */
+#define PROGRAM_ENV "RINGSIDE_TEST_PROGRAM"
+
+/* What 'git bisect run' takes for "this commit cannot be tested", and for "give up". */
+#define BISECT_SKIP    125
+#define BISECT_GIVE_UP 128
+
+struct context {
+	struct test_options o;
+	struct suite *suite;
+	struct suite_plan plan;
+	struct test_machine machine;
+	struct test_output out;
+	struct test_live live;
+	struct test_run_end end;
+};
+
+static struct test_run_boot on_boot(void *ctx, const struct suite_case *c)
+{
+	struct context *x = ctx;
+
+	return test_machine_boot(&x->machine, c);
+}
+
+static bool on_skip(void *ctx, const struct suite_case *c, char *ret_why, size_t len)
+{
+	struct context *x = ctx;
+
+	return test_machine_lacks(&x->machine, c, ret_why, len);
+}
+
+static void on_begun(void *ctx, const char *id, unsigned int attempt)
+{
+	struct context *x = ctx;
+
+	test_live_begun(&x->live, id, attempt);
+}
+
+static int on_done(void *ctx, const struct test_result *r, struct err *e)
+{
+	struct context *x = ctx;
+
+	test_live_ended(&x->live, r);
+	return test_output_add(&x->out, r, e);
+}
+
+static void on_tick(void *ctx)
+{
+	struct context *x = ctx;
+
+	test_live_tick(&x->live);
+}
+
+static int run_cases(struct context *x, struct err *e)
+{
+	const char *program = getenv(PROGRAM_ENV);
+	char runner[PATH_MAX];
+	struct test_run_config cfg = {
+		.plan = &x->plan,
+		.suite = suite_path(x->suite),
+		.program = program && *program ? program : SELF,
+		.runner = runner,
+		.dir = x->out.dir,
+		.icount = x->o.icount == TEST_NOT_GIVEN ? TEST_RUN_NO_ICOUNT : (int)x->o.icount,
+		.fail_fast = x->o.fail_fast,
+		.until_failure = x->o.until_failure,
+		.boot = on_boot,
+		.skip = on_skip,
+		.done = on_done,
+		.begun = on_begun,
+		.tick = on_tick,
+		.ctx = x,
+	};
+	int r = cli_find_helper(GUEST_RUNNER_NAME, runner, sizeof(runner), e);
+
+	if (r < 0) {
+		return r;
+	}
+	test_machine_limits(&x->machine, &x->o, &cfg);
+	test_live_init(&x->live, STDERR_FILENO, isatty(STDERR_FILENO),
+		       report_wants_colour(STDERR_FILENO), x->o.until_failure ? 0 : x->plan.count,
+		       &clock_monotonic);
+	r = test_run(&cfg, &x->end, e);
+	test_live_fini(&x->live);
+	return r;
+}
+
+/* Of what is not ok, whether it says anything of the kernel under test. */
+static bool is_bad(const struct test_result *r)
+{
+	switch (r->outcome) {
+	case TEST_BOOT:
+	case TEST_NO_KVM:
+	case TEST_KVM_ERROR:
+	case TEST_VMM_FAULT:
+	case TEST_USAGE:
+		return false;
+	default:
+		return r->verdict == TEST_NOT_OK;
+	}
+}
+
+static int bisect_status(const struct context *x)
+{
+	size_t ok = x->end.by_verdict[TEST_OK] + x->end.by_verdict[TEST_KNOWN];
+	size_t count;
+	const struct test_result *const *results = test_set_results(x->out.set, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_bad(results[i])) {
+			return STATUS_NO;
+		}
+	}
+	return x->end.by_verdict[TEST_NOT_OK] > 0 || ok == 0 ? BISECT_SKIP : STATUS_OK;
+}
+
+static int end_status(const struct context *x)
+{
+	if (x->end.signal) {
+		log_warn("stopped by %s; what has ended is in %s", strsignal(x->end.signal),
+			 x->out.dir);
+		return OUTCOME_SIGNAL_BASE + x->end.signal;
+	}
+	if (x->o.bisect) {
+		return bisect_status(x);
+	}
+	if (x->end.by_verdict[TEST_NOT_OK] > 0) {
+		return STATUS_NO;
+	}
+	if (x->plan.count > 0 && x->end.by_verdict[TEST_SKIPPED] == x->plan.count) {
+		log_warn("every case was skipped: nothing was tested");
+	}
+	return STATUS_OK;
+}
+
+static int run_and_report(struct context *x)
+{
+	struct err e = ERR_INIT;
+	int r = test_machine_find(&x->o, &x->plan, &x->machine, &e);
+
+	if (r == 0) {
+		r = test_output_open(&x->out, &x->o, x->suite, &e);
+	}
+	if (r == 0) {
+		r = run_cases(x, &e);
+	}
+	if (r == 0) {
+		r = test_output_report(&x->out, &x->o, &e);
+	}
+	if (r < 0) {
+		log_error("%s", e.text);
+		return x->o.bisect ? BISECT_SKIP : STATUS_ENVIRONMENT;
+	}
+	return end_status(x);
+}
+
+static int print_list(const struct context *x)
+{
+	for (size_t i = 0; i < x->plan.count; i++) {
+		puts(x->plan.cases[i].id);
+	}
+	return STATUS_OK;
+}
+
+static int print_suite(const struct context *x)
+{
+	struct err e = ERR_INIT;
+
+	if (suite_print(x->suite, stdout, &e) < 0) {
+		log_error("%s", e.text);
+		return STATUS_ENVIRONMENT;
+	}
+	return STATUS_OK;
+}
+
+/* What the words or the file have wrong; a bisection must not take it for a bad commit. */
+static int usage_status(const struct context *x, int code)
+{
+	if (x->o.bisect) {
+		return BISECT_GIVE_UP;
+	}
+	return code == -EINVAL || code == -ENOENT ? STATUS_USAGE : STATUS_ENVIRONMENT;
+}
+
+static int choose_cases(struct context *x, struct err *e)
+{
+	const struct suite_select sel = test_options_select(&x->o);
+	int r = test_options_suite(&x->o, &x->suite, e);
+
+	return r < 0 ? r : suite_expand(x->suite, &sel, &x->plan, e);
+}
+
+/**
+ * cmd_test() - "ringside test"
+ * @argc: number of words, the command's name first
+ * @argv: the words
+ *
+ * Return: the exit status.
+ * Context: main thread.
+ */
+int cmd_test(int argc, char **argv)
+{
+	struct context *x = calloc(1, sizeof(*x));
+	struct err e = ERR_INIT;
+	sigset_t before;
+	int status, r;
+
+	if (!x) {
+		log_error("out of memory");
+		return STATUS_ENVIRONMENT;
+	}
+	/* One that comes between two boots, or while a report is written, must not tear it. */
+	spawn_hold_signals(NULL, &before);
+	r = test_options_parse(&x->o, argc, argv, &e);
+	if (r == 0) {
+		r = choose_cases(x, &e);
+	}
+	if (r == OPT_SHOWN_HELP) {
+		status = STATUS_OK;
+	} else if (r < 0) {
+		log_error("%s", e.text);
+		status = usage_status(x, r);
+	} else {
+		status = x->o.list          ? print_list(x)
+			 : x->o.print_suite ? print_suite(x)
+					    : run_and_report(x);
+	}
+	test_output_close(&x->out);
+	test_machine_fini(&x->machine);
+	suite_plan_fini(&x->plan);
+	if (x->suite) {
+		suite_destroy(x->suite);
+	}
+	free(x);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}

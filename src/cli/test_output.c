@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See test_output.h. Main thread. */
+#include "cli/test_output.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/helpers.h"
+#include "report/report.h"
+#include "report/test_report.h"
+#include "samples/record.h"
+
+#define RESULTS_NAME "results.ndjson"
+
+static int default_dir(char *ret, size_t len, struct err *e)
+{
+	char cache[PATH_MAX], when[32];
+	time_t now = time(NULL);
+	struct tm tm;
+	int r = cli_cache_dir(cache, sizeof(cache), e);
+
+	if (r < 0) {
+		return r;
+	}
+	localtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
+	if (snprintf(ret, len, "%s/tests/%s-%d", cache, when, (int)getpid()) >= (int)len) {
+		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", cache);
+	}
+	return 0;
+}
+
+/* Makes the directory, and finds its absolute path: what runs in it must not depend on ours. */
+static int make_dir(const char *asked, char *ret, size_t len, struct err *e)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+	int r = 0;
+
+	if (asked) {
+		snprintf(path, sizeof(path), "%s", asked);
+	} else {
+		r = default_dir(path, sizeof(path), e);
+	}
+	if (r == 0) {
+		r = cli_make_parents(path, e);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+		return err_errno(e, -errno, "--out %s", path);
+	}
+	if (!realpath(path, real)) {
+		return err_errno(e, -errno, "--out %s", path);
+	}
+	/* The deepest name in it is still to fit. */
+	if (snprintf(ret, len, "%s", real) >= (int)len || strlen(real) > PATH_MAX / 2) {
+		return err_set(e, -ENAMETOOLONG, "--out %s: the path is too long", path);
+	}
+	return 0;
+}
+
+/* All cases, also those of other shards, in the suite's order. */
+static int list_cases(const struct test_options *o, const struct suite *s, struct test_plan *p,
+		      struct err *e)
+{
+	struct suite_select sel = test_options_select(o);
+	struct suite_plan all = {0};
+	int r;
+
+	sel.shuffle = false;
+	sel.shard = sel.shards = 1;
+	r = suite_expand(s, &sel, &all, e);
+	if (r < 0) {
+		return r;
+	}
+	p->ids = calloc(all.count + 1, sizeof(*p->ids));
+	for (size_t i = 0; p->ids && i < all.count; i++) {
+		p->ids[i] = strdup(all.cases[i].id);
+		if (!p->ids[i]) {
+			break;
+		}
+		p->id_count++;
+	}
+	r = p->id_count < all.count ? err_set(e, -ENOMEM, "out of memory") : 0;
+	suite_plan_fini(&all);
+	return r;
+}
+
+static int make_plan(const struct test_options *o, const struct suite *s, struct test_plan **ret,
+		     struct err *e)
+{
+	_cleanup_(test_plan_destroy_p) struct test_plan *p = calloc(1, sizeof(*p));
+	const char *path = suite_path(s);
+	int r;
+
+	if (!p) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	p->ringside_version = strdup(RINGSIDE_VERSION);
+	p->title = strdup(suite_name(s));
+	p->suite = strdup(path ? path : "");
+	p->seed = test_options_select(o).seed;
+	p->shard = o->shard;
+	p->shards = o->shards;
+	p->until_failure = o->until_failure;
+	if (!p->ringside_version || !p->title || !p->suite) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	r = path ? record_file_sha256(path, &p->suite_sha256, e) : 0;
+	if (r == 0 && !p->suite_sha256) {
+		p->suite_sha256 = strdup("");
+	}
+	if (r == 0) {
+		r = list_cases(o, s, p, e);
+	}
+	if (r == 0) {
+		*ret = TAKE_PTR(p);
+	}
+	return r;
+}
+
+/* Keeps a line: in the file first, where it is safe. */
+static int append(struct test_output *out, json_t *line, struct err *e)
+{
+	_cleanup_free_ char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+	int r;
+
+	json_decref(line);
+	if (!text) {
+		return err_set(e, -ENOMEM, "%s: out of memory", results_path(out->file));
+	}
+	r = results_append(out->file, text, strlen(text), e);
+	return r < 0 ? r : test_set_add_line(out->set, text, strlen(text), e);
+}
+
+/**
+ * test_output_open() - make the run's directory, and begin its results
+ * @out: set; end it with test_output_close(), also after a failure
+ * @o: parsed options
+ * @s: the suite
+ * @e: set on failure
+ *
+ * Return: 0; -EEXIST where there are results already; -ENOMEM; the errno of mkdir(2) and the like.
+ * Context: main thread.
+ */
+int test_output_open(struct test_output *out, const struct test_options *o, const struct suite *s,
+		     struct err *e)
+{
+	_cleanup_(test_plan_destroy_p) struct test_plan *plan = NULL;
+	char path[PATH_MAX + sizeof(RESULTS_NAME)];
+	int r;
+
+	*out = (struct test_output){.file = NULL};
+	r = make_dir(o->out, out->dir, sizeof(out->dir), e);
+	if (r == 0) {
+		r = make_plan(o, s, &plan, e);
+	}
+	if (r == 0) {
+		r = test_set_create(&out->set, e);
+	}
+	if (r < 0) {
+		return r;
+	}
+	snprintf(path, sizeof(path), "%s/" RESULTS_NAME, out->dir);
+	if (access(path, F_OK) == 0) {
+		return err_set(e, -EEXIST,
+			       "--out %s: the results of another run are in it, and are never "
+			       "overwritten",
+			       o->out ? o->out : out->dir);
+	}
+	r = results_create(path, &out->file, e);
+	return r < 0 ? r : append(out, test_plan_to_json(plan), e);
+}
+
+/**
+ * test_output_add() - keep a result
+ * @out: the output
+ * @r: the result
+ * @e: set on failure
+ *
+ * It is on the disk when this returns.
+ *
+ * Return: 0, -ENOMEM, or the errno of write(2).
+ * Context: main thread.
+ */
+int test_output_add(struct test_output *out, const struct test_result *r, struct err *e)
+{
+	return append(out, test_result_to_json(r), e);
+}
+
+typedef int (*report_fn)(const struct test_report *t, FILE *out);
+
+static bool is_plain_file(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) < 0 ? errno == ENOENT : S_ISREG(st.st_mode);
+}
+
+/* Writes it aside and puts it in its place when it is whole; what is no file is written as it is.
+ */
+static int write_file(const char *path, report_fn fn, const struct test_report *t, struct err *e)
+{
+	_cleanup_free_ char *aside = NULL;
+	FILE *f;
+	int r;
+
+	if (asprintf(&aside, is_plain_file(path) ? "%s.%d.tmp" : "%s", path, (int)getpid()) < 0) {
+		aside = NULL;
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	f = fopen(aside, "we");
+	if (!f) {
+		return err_errno(e, -errno, "%s", path);
+	}
+	errno = 0;
+	r = fn(t, f);
+	if (fflush(f) == EOF || ferror(f)) {
+		r = errno ? -errno : -EIO;
+	}
+	if (fclose(f) == EOF && r == 0) {
+		r = -errno;
+	}
+	if (r == 0 && strcmp(aside, path) != 0 && rename(aside, path) < 0) {
+		r = -errno;
+	}
+	if (r < 0 && strcmp(aside, path) != 0) {
+		(void)unlink(aside);
+	}
+	return r < 0 ? err_errno(e, r, "%s", path) : 0;
+}
+
+static int write_report(const char *path, report_fn fn, const struct test_report *t,
+			bool *ret_stdout, struct err *e)
+{
+	if (!path) {
+		return 0;
+	}
+	if (strcmp(path, "-") != 0) {
+		return write_file(path, fn, t, e);
+	}
+	*ret_stdout = true;
+	return fn(t, stdout) < 0 || fflush(stdout) == EOF ? err_set(e, -EIO, "stdout") : 0;
+}
+
+static int write_reports(const struct test_report *t, const struct test_options *o, struct err *e)
+{
+	const struct {
+		const char *path;
+		report_fn fn;
+	} rows[] = {
+		{o->junit, test_report_junit},
+	};
+	bool on_stdout = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++) {
+		r = write_report(rows[i].path, rows[i].fn, t, &on_stdout, e);
+	}
+	if (r == 0 && !on_stdout &&
+	    (test_report_text(t, stdout, report_wants_colour(STDOUT_FILENO)) < 0 ||
+	     fflush(stdout) == EOF)) {
+		return err_set(e, -EIO, "stdout: the report cannot be written");
+	}
+	return r;
+}
+
+/**
+ * test_output_report() - write the reports that were asked for
+ * @out: the output, with what has ended
+ * @o: parsed options
+ * @e: set on failure
+ *
+ * Return: 0, -ENOMEM, or the errno of writing one.
+ * Context: main thread.
+ */
+int test_output_report(const struct test_output *out, const struct test_options *o, struct err *e)
+{
+	const struct test_plan *plan = test_set_plan(out->set);
+	_cleanup_free_ const char **missing = NULL;
+	struct test_report t = {
+		.title = *plan->suite ? plan->suite : plan->title,
+		.ringside_version = plan->ringside_version,
+		.seed = plan->seed,
+		.shard = plan->shard,
+		.shards = plan->shards,
+		.dir = out->dir,
+	};
+	int r = test_set_missing(out->set, &missing, &t.missing_count, e);
+
+	t.results = test_set_results(out->set, &t.count);
+	t.missing = missing;
+	return r < 0 ? r : write_reports(&t, o, e);
+}
+
+/**
+ * test_output_close() - free it; what was written stays
+ * @out: opened, half opened, or all zero
+ *
+ * Context: main thread.
+ */
+void test_output_close(struct test_output *out)
+{
+	results_close(out->file);
+	test_set_destroy(out->set);
+	*out = (struct test_output){.file = NULL};
+}

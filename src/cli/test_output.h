@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is left of a test run: its directory with results.ndjson and a directory for each case, and
+ * the reports. The results are whole lines at any moment; a report is there whole or not at all.
+ */
+#ifndef CLI_TEST_OUTPUT_H
+#define CLI_TEST_OUTPUT_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "cli/test_options.h"
+#include "engine/suite.h"
+#include "samples/results.h"
+#include "samples/test_set.h"
+
+struct test_output {
+	char dir[PATH_MAX]; /* absolute */
+	struct results *file;
+	struct test_set *set; /* what is in the file */
+};
+
+int test_output_open(struct test_output *out, const struct test_options *o, const struct suite *s,
+		     struct err *e) __must_check;
+int test_output_add(struct test_output *out, const struct test_result *r,
+		    struct err *e) __must_check;
+int test_output_report(const struct test_output *out, const struct test_options *o,
+		       struct err *e) __must_check;
+void test_output_close(struct test_output *out);
+
+#endif
