@@ -23,9 +23,6 @@
 
 #define SELF "/proc/self/exe"
 
-/* For another program than ourselves, in tests of the scheduler. */
-#define PROGRAM_ENV "RINGSIDE_TEST_PROGRAM"
-
 /* What 'git bisect run' takes for "this commit cannot be tested", and for "give up". */
 #define BISECT_SKIP    125
 #define BISECT_GIVE_UP 128
@@ -78,12 +75,11 @@ static void on_tick(void *ctx)
 
 static int run_cases(struct context *x, struct err *e)
 {
-	const char *program = getenv(PROGRAM_ENV);
 	char runner[PATH_MAX];
 	struct test_run_config cfg = {
 		.plan = &x->plan,
 		.suite = suite_path(x->suite),
-		.program = program && *program ? program : SELF,
+		.program = x->o.runner ? x->o.runner : SELF,
 		.runner = runner,
 		.dir = x->out.dir,
 		.icount = x->o.icount == TEST_NOT_GIVEN ? TEST_RUN_NO_ICOUNT : (int)x->o.icount,
@@ -128,11 +124,10 @@ static bool is_bad(const struct test_result *r)
 static int bisect_status(const struct context *x)
 {
 	size_t ok = x->end.by_verdict[TEST_OK] + x->end.by_verdict[TEST_KNOWN];
-	size_t count;
-	const struct test_result *const *results = test_set_results(x->out.set, &count);
+	const struct test_report *t = &x->out.files.report;
 
-	for (size_t i = 0; i < count; i++) {
-		if (is_bad(results[i])) {
+	for (size_t i = 0; i < t->count; i++) {
+		if (is_bad(t->results[i])) {
 			return STATUS_NO;
 		}
 	}
@@ -236,6 +231,10 @@ int cmd_test(int argc, char **argv)
 	}
 	/* One that comes between two boots, or while a report is written, must not tear it. */
 	spawn_hold_signals(NULL, &before);
+	/* Nor may it stop or end us that we run in the background, or that nobody reads. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
 	r = test_options_parse(&x->o, argc, argv, &e);
 	if (r == 0) {
 		r = choose_cases(x, &e);

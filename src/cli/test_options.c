@@ -177,6 +177,8 @@ int test_options_parse(struct test_options *o, int argc, char **argv, struct err
 		{OPT_STRING, "jobs", 'j', &o->jobs_text, .arg = "auto|N",
 		 .help = "guests at once; auto: as many as this machine has processors and memory "
 			 "for [auto]"},
+		{OPT_STRING, "runner", 0, &o->runner, .arg = "FILE",
+		 .help = "the program that boots, called as FILE run ... [ringside itself]"},
 		{OPT_FLAG, "fail-fast", 'x', &o->fail_fast,
 		 .help = "begin nothing more after a case that is not ok"},
 		{OPT_FLAG, "bisect", 0, &o->bisect,

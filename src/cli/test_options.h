@@ -29,7 +29,7 @@ struct test_options {
 	bool until_failure, fail_fast, require_kvm, bisect;
 	const char *jobs_text;
 	unsigned int jobs; /* 0: auto */
-	const char *backend;
+	const char *backend, *runner;
 	uint64_t icount;
 	/* what is left of it */
 	const char *out, *json, *junit, *tap, *github, *baseline;

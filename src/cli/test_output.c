@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "cli/helpers.h"
+#include "cli/report_tests.h"
 #include "report/report.h"
 #include "report/test_report.h"
 #include "samples/record.h"
-
-#define RESULTS_NAME "results.ndjson"
+#include "samples/test_plan.h"
 
 static int default_dir(char *ret, size_t len, struct err *e)
 {
@@ -125,18 +125,13 @@ static int make_plan(const struct test_options *o, const struct suite *s, struct
 	return r;
 }
 
-/* Keeps a line: in the file first, where it is safe. */
 static int append(struct test_output *out, json_t *line, struct err *e)
 {
 	_cleanup_free_ char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
-	int r;
 
 	json_decref(line);
-	if (!text) {
-		return err_set(e, -ENOMEM, "%s: out of memory", results_path(out->file));
-	}
-	r = results_append(out->file, text, strlen(text), e);
-	return r < 0 ? r : test_set_add_line(out->set, text, strlen(text), e);
+	return text ? results_append(out->file, text, strlen(text), e)
+		    : err_set(e, -ENOMEM, "%s: out of memory", results_path(out->file));
 }
 
 /**
@@ -153,7 +148,7 @@ int test_output_open(struct test_output *out, const struct test_options *o, cons
 		     struct err *e)
 {
 	_cleanup_(test_plan_destroy_p) struct test_plan *plan = NULL;
-	char path[PATH_MAX + sizeof(RESULTS_NAME)];
+	char path[PATH_MAX + sizeof(TEST_FILES_NAME)];
 	int r;
 
 	*out = (struct test_output){.file = NULL};
@@ -161,13 +156,10 @@ int test_output_open(struct test_output *out, const struct test_options *o, cons
 	if (r == 0) {
 		r = make_plan(o, s, &plan, e);
 	}
-	if (r == 0) {
-		r = test_set_create(&out->set, e);
-	}
 	if (r < 0) {
 		return r;
 	}
-	snprintf(path, sizeof(path), "%s/" RESULTS_NAME, out->dir);
+	snprintf(path, sizeof(path), "%s/" TEST_FILES_NAME, out->dir);
 	if (access(path, F_OK) == 0) {
 		return err_set(e, -EEXIST,
 			       "--out %s: the results of another run are in it, and are never "
@@ -249,13 +241,27 @@ static int write_report(const char *path, report_fn fn, const struct test_report
 	return fn(t, stdout) < 0 || fflush(stdout) == EOF ? err_set(e, -EIO, "stdout") : 0;
 }
 
+static int write_text(const struct test_report *t, const struct test_options *o, struct err *e)
+{
+	if (o->baseline) {
+		return report_tests_changes(o->baseline, false, t, e);
+	}
+	return test_report_text(t, stdout, report_wants_colour(STDOUT_FILENO)) < 0 ||
+			       fflush(stdout) == EOF
+		       ? err_set(e, -EIO, "stdout: the report cannot be written")
+		       : 0;
+}
+
 static int write_reports(const struct test_report *t, const struct test_options *o, struct err *e)
 {
 	const struct {
 		const char *path;
 		report_fn fn;
 	} rows[] = {
+		{o->json, test_report_json},
 		{o->junit, test_report_junit},
+		{o->tap, test_report_tap},
+		{o->github, test_report_github},
 	};
 	bool on_stdout = false;
 	int r = 0;
@@ -263,40 +269,26 @@ static int write_reports(const struct test_report *t, const struct test_options 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++) {
 		r = write_report(rows[i].path, rows[i].fn, t, &on_stdout, e);
 	}
-	if (r == 0 && !on_stdout &&
-	    (test_report_text(t, stdout, report_wants_colour(STDOUT_FILENO)) < 0 ||
-	     fflush(stdout) == EOF)) {
-		return err_set(e, -EIO, "stdout: the report cannot be written");
-	}
-	return r;
+	return r == 0 && !on_stdout ? write_text(t, o, e) : r;
 }
 
 /**
  * test_output_report() - write the reports that were asked for
- * @out: the output, with what has ended
+ * @out: the output, with what has ended; its files are set
  * @o: parsed options
  * @e: set on failure
+ *
+ * They are made of the results file alone, as 'ringside report' would.
  *
  * Return: 0, -ENOMEM, or the errno of writing one.
  * Context: main thread.
  */
-int test_output_report(const struct test_output *out, const struct test_options *o, struct err *e)
+int test_output_report(struct test_output *out, const struct test_options *o, struct err *e)
 {
-	const struct test_plan *plan = test_set_plan(out->set);
-	_cleanup_free_ const char **missing = NULL;
-	struct test_report t = {
-		.title = *plan->suite ? plan->suite : plan->title,
-		.ringside_version = plan->ringside_version,
-		.seed = plan->seed,
-		.shard = plan->shard,
-		.shards = plan->shards,
-		.dir = out->dir,
-	};
-	int r = test_set_missing(out->set, &missing, &t.missing_count, e);
+	char *const path[] = {out->dir};
+	int r = test_files_open(&out->files, path, 1, false, e);
 
-	t.results = test_set_results(out->set, &t.count);
-	t.missing = missing;
-	return r < 0 ? r : write_reports(&t, o, e);
+	return r < 0 ? r : write_reports(&out->files.report, o, e);
 }
 
 /**
@@ -308,6 +300,6 @@ int test_output_report(const struct test_output *out, const struct test_options 
 void test_output_close(struct test_output *out)
 {
 	results_close(out->file);
-	test_set_destroy(out->set);
+	test_files_close(&out->files);
 	*out = (struct test_output){.file = NULL};
 }

@@ -11,22 +11,23 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/test_files.h"
 #include "cli/test_options.h"
 #include "engine/suite.h"
 #include "samples/results.h"
-#include "samples/test_set.h"
+#include "samples/test_result.h"
 
 struct test_output {
 	char dir[PATH_MAX]; /* absolute */
 	struct results *file;
-	struct test_set *set; /* what is in the file */
+	struct test_files files; /* what is in the file, once it is read for the reports */
 };
 
 int test_output_open(struct test_output *out, const struct test_options *o, const struct suite *s,
 		     struct err *e) __must_check;
 int test_output_add(struct test_output *out, const struct test_result *r,
 		    struct err *e) __must_check;
-int test_output_report(const struct test_output *out, const struct test_options *o,
+int test_output_report(struct test_output *out, const struct test_options *o,
 		       struct err *e) __must_check;
 void test_output_close(struct test_output *out);
 

@@ -18,6 +18,9 @@
 /* Those that ask us to end. */
 static const int asks_to_end[] = {SIGINT, SIGTERM, SIGHUP};
 
+/* What we may ignore, and a program that is not told of it does not expect to be ignored. */
+static const int not_inherited[] = {SIGPIPE, SIGTTIN, SIGTTOU};
+
 /* Descriptors below this are given away by number in the new process. */
 #define FIRST_FREE_FD 10
 
@@ -68,6 +71,9 @@ static _Noreturn void become(const struct spawn_request *req, pid_t parent, int 
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	for (size_t i = 0; i < ARRAY_SIZE(not_inherited); i++) {
+		signal(not_inherited[i], SIG_DFL);
+	}
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent) {

@@ -11,6 +11,9 @@
 
 #define KIB UINT64_C(1024)
 
+/* Without a sign of the agent's life: far above what it may be kept from running for. */
+#define HANG_TIMEOUT_NS (60 * NS_PER_SEC)
+
 static void add(struct test_words *w, const char *fmt, ...) __printf(2, 3);
 
 static void add(struct test_words *w, const char *fmt, ...)
@@ -135,6 +138,9 @@ int test_words_make(const struct test_run_config *cfg, const struct suite_case *
 	add_each(&w, "share", t->shares);
 	add_time(&w, "timeout", t->timeout_ns);
 	add_option(&w, "fail-on", t->fail_on);
+	for (size_t i = 0; i < t->allow_count; i++) {
+		add_option(&w, "allow", t->allows[i].pattern);
+	}
 	add_option(&w, "console", d->files[TEST_FILE_CONSOLE]);
 	add(&w, "--console-stamps");
 	add(&w, "--json");
@@ -142,6 +148,7 @@ int test_words_make(const struct test_run_config *cfg, const struct suite_case *
 	if (t->kind != SUITE_FIRMWARE) {
 		/* A payload has no user space to be waited for. */
 		add_time(&w, "boot-timeout", t->boot_timeout_ns);
+		add_time(&w, "hang-timeout", HANG_TIMEOUT_NS);
 		add(&w, "--job");
 		add(&w, "/proc/self/fd/%d", SPAWN_INPUT_FD);
 	}

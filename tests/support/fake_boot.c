@@ -68,16 +68,21 @@ static void read_words(int argc, char **argv)
 	}
 }
 
+/* As engine/outcome.c has them, from 240 on. */
+static const char *const kinds[] = {"panic",    "oops",     "boot",  "hang",     "timeout",
+				    "nostatus", "kvmerror", "nokvm", "internal", "usage"};
+
 static void end(int status)
 {
+	const char *kind = status < 240 ? "exit" : kinds[status - 240];
 	json_t *root =
 		json_pack("{s:i, s:s, s:{s:{s:s}, s:s, s:s}, s:{s:i, s:i, s:i}, s:[], s:[], s:[], "
-			  "s:{s:i, s:s, s:i, s:s}}",
+			  "s:{s:i, s:s, s:o, s:s}}",
 			  "schema_version", 1, "type", "boot", "provenance", "kernel", "path",
 			  "none", "backend", backend, "execution_class", "tcg", "phases_ns", "load",
 			  1, "user_mark", 1000000, "exit", 2000000, "windows", "guest", "calltime",
-			  "outcome", "status", status, "kind", "exit", "guest_status", status,
-			  "text", "");
+			  "outcome", "status", status, "kind", kind, "guest_status",
+			  status < 240 ? json_integer(status) : json_null(), "text", "");
 	char *text = json_dumps(root, JSON_COMPACT);
 
 	if (dprintf(record_fd, "%s\n", text) < 0) {
