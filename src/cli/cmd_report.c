@@ -29,13 +29,22 @@ static enum report_form form_of(const struct forms *f)
 			     : REPORT_TEXT;
 }
 
+static int form_count(const struct forms *f)
+{
+	return f->json + f->junit + f->tap + f->github + f->markdown;
+}
+
+/* Whether something was asked for that only a test run has. */
+static bool asks_for_tests(const struct forms *f, const struct report_tests *t)
+{
+	return form_count(f) > f->json || t->merge || t->baseline || t->results;
+}
+
 static int check(const struct forms *f, const struct report_tests *t, bool of_tests, struct err *e)
 {
-	int n = f->json + f->junit + f->tap + f->github + f->markdown;
 	bool for_comparisons = f->details || f->html;
-	bool for_tests = n > f->json || t->merge || t->baseline || t->results;
 
-	if (n > 1) {
+	if (form_count(f) > 1) {
 		return err_set(
 			e, -EINVAL,
 			"--json, --junit, --tap, --github and --markdown exclude each other");
@@ -46,7 +55,7 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 			       t->paths[0]);
 	}
 	/* One that cannot be read is told of as such. */
-	if (for_tests && !of_tests && access(t->paths[0], R_OK) == 0) {
+	if (asks_for_tests(f, t) && !of_tests && access(t->paths[0], R_OK) == 0) {
 		return err_set(e, -EINVAL,
 			       "%s is not of a test run: --junit, --tap, --github, --markdown, "
 			       "--merge, --baseline and --results are for those",
@@ -139,7 +148,7 @@ int cmd_report(int argc, char **argv)
 		t.paths = rest.words;
 		t.count = (size_t)rest.word_count;
 		t.form = form_of(&f);
-		of_tests = test_files_are(rest.words[0]);
+		of_tests = test_files_are(rest.words[0], asks_for_tests(&f, &t));
 		r = check(&f, &t, of_tests, &e);
 	}
 	if (r < 0) {

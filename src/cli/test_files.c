@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "samples/test_document.h"
 
 /* The results in a run's directory, where the path is one. */
 static const char *file_of(const char *path, char *buf, size_t len)
@@ -22,26 +23,41 @@ static const char *file_of(const char *path, char *buf, size_t len)
 	return buf;
 }
 
+/* A pipe's bytes come once: it cannot be looked into before it is read. */
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
 /**
  * test_files_are() - whether a path is of a test run, not of a comparison
  * @path: a file, or the directory of a run
+ * @otherwise: what it is taken for where it cannot be told: a pipe
  *
  * Return: whether.
  * Context: main thread.
  */
-bool test_files_are(const char *path)
+bool test_files_are(const char *path, bool otherwise)
 {
 	char buf[PATH_MAX];
+	const char *file = file_of(path, buf, sizeof(buf));
 
-	return test_set_is_one(file_of(path, buf, sizeof(buf)));
+	if (is_pipe(file)) {
+		return otherwise;
+	}
+	return test_set_is_one(file) || test_document_is_one(file);
 }
 
 static int read_one(const char *path, struct test_set **ret, struct err *e)
 {
 	char buf[PATH_MAX];
 	const char *file = file_of(path, buf, sizeof(buf));
-	uint64_t dropped;
-	int r = test_set_read(file, ret, &dropped, e);
+	uint64_t dropped = 0;
+	int r = !is_pipe(file) && test_document_is_one(file)
+			? test_document_read(file, ret, e)
+			: test_set_read(file, ret, &dropped, e);
 
 	if (r == 0 && dropped > 0) {
 		log_warn("%s: the last record is cut off after %" PRIu64 " bytes, and left out",

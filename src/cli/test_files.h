@@ -19,7 +19,7 @@ struct test_files {
 	struct test_report report; /* points into the others */
 };
 
-bool test_files_are(const char *path);
+bool test_files_are(const char *path, bool otherwise);
 int test_files_open(struct test_files *f, char *const *paths, size_t n, bool merge,
 		    struct err *e) __must_check;
 void test_files_close(struct test_files *f);

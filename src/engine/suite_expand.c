@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "engine/suite_filter.h"
 #include "engine/suite_priv.h"
+#include "samples/test_plan.h"
 
 /**
  * suite_matrix_size() - how many combinations a matrix has, the excluded ones counted
@@ -207,7 +208,7 @@ static void keep_shard(struct suite_plan *p, unsigned int shard, unsigned int sh
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->count; i++) {
-		if (i % shards == shard - 1) {
+		if (test_plan_shard_of(i, shards) == shard) {
 			p->cases[kept++] = p->cases[i];
 		} else {
 			free(p->cases[i].id);

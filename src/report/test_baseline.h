@@ -19,8 +19,10 @@
 #include "base/err.h"
 #include "report/test_report.h"
 
-#define TEST_BASELINE_RUNS    3
-#define TEST_BASELINE_PERCENT 20
+#define TEST_CHANGES_SCHEMA_VERSION 1
+
+#define TEST_BASELINE_RUNS          3
+#define TEST_BASELINE_PERCENT       20
 
 enum test_change_kind {
 	TEST_CHANGE_BROKEN,   /* not as expected now (not ok, not run, known), and was before */

@@ -116,7 +116,7 @@ int test_baseline_json(const struct test_baseline *b, const struct test_report *
 		json_array_append_new(list, change_to_json(&b->changes[i]));
 	}
 	root = json_pack("{s:i, s:s, s:o, s:o, s:I, s:i}", "schema_version",
-			 TEST_REPORT_SCHEMA_VERSION, "type", "test-changes", "title",
+			 TEST_CHANGES_SCHEMA_VERSION, "type", "test-changes", "title",
 			 record_text_to_json(now->title ? now->title : ""), "changes", list,
 			 "still_not_ok", (json_int_t)b->still_broken, "exit_status",
 			 test_report_exit_status(now));

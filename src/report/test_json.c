@@ -4,6 +4,7 @@
 
 #include "report/test_report_priv.h"
 #include "samples/record.h"
+#include "samples/test_document.h"
 
 static json_t *results_to_json(const struct test_report *t)
 {
@@ -73,16 +74,15 @@ int test_put_json(FILE *out, json_t *take)
  */
 int test_report_json(const struct test_report *t, FILE *out)
 {
-	json_t *root =
-		json_pack("{s:i, s:s, s:o, s:o, s:I, s:i, s:i, s:o, s:o, s:o, s:o, s:i}",
-			  "schema_version", TEST_REPORT_SCHEMA_VERSION, "type", "test-report",
-			  "title", record_text_to_json(t->title ? t->title : ""), "ringside",
-			  record_text_to_json(t->ringside_version ? t->ringside_version : ""),
-			  "seed", (json_int_t)t->seed, "shard", t->shards ? (int)t->shard : 1,
-			  "shards", t->shards ? (int)t->shards : 1, "dir",
-			  record_text_to_json(t->dir), "counts", counts_to_json(t), "results",
-			  results_to_json(t), "missing", missing_to_json(t), "exit_status",
-			  test_report_exit_status(t));
+	json_t *root = json_pack(
+		"{s:i, s:s, s:o, s:o, s:I, s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "schema_version",
+		TEST_DOCUMENT_SCHEMA_VERSION, "type", TEST_DOCUMENT_TYPE, "title",
+		record_text_to_json(t->title ? t->title : ""), "ringside",
+		record_text_to_json(t->ringside_version ? t->ringside_version : ""), "seed",
+		(json_int_t)t->seed, "shard", t->shards ? (int)t->shard : 1, "shards",
+		t->shards ? (int)t->shards : 1, "dir", record_text_to_json(t->dir), "counts",
+		counts_to_json(t), "results", results_to_json(t), "missing", missing_to_json(t),
+		"exit_status", test_report_exit_status(t));
 
 	return test_put_json(out, root);
 }

@@ -20,8 +20,6 @@
 #include "base/cleanup.h"
 #include "samples/test_result.h"
 
-#define TEST_REPORT_SCHEMA_VERSION 1
-
 /* All of it is the caller's. */
 struct test_report {
 	const char *title;            /* the suite: its file or its name */

@@ -8,7 +8,7 @@ import sys
 import jsonschema
 import pytest
 
-from conftest import TOP, ringside
+from conftest import RINGSIDE, TOP, ringside
 
 sys.path.insert(0, str(TOP / "tests/support"))
 import junit  # noqa: E402
@@ -204,7 +204,7 @@ def test_a_comparison_is_no_shard(tmp_path):
 
 @pytest.mark.parametrize("words, text", [
     (["--junit", "--tap"], "exclude each other"),
-    (["--details"], "--details is for comparisons"),
+    (["--details"], "--details and --html are for comparisons"),
     (["--results", "x"], "--results goes with --merge"),
     (["--baseline", "x", "--junit"], "--baseline is shown as text, or with --json"),
 ], ids=lambda x: x if isinstance(x, str) else "")
@@ -227,6 +227,35 @@ def test_a_baseline_leaves_what_changed(tmp_path):
     assert [(c["change"], c["case"]) for c in shown["changes"]] == [
         ("newly broken", "a"), ("newly fixed", "b"), ("new", "f"), ("vanished", "e")]
     assert ringside("report", "--baseline", tmp_path / "none", new).status == 4
+
+
+def test_a_document_is_as_good_as_the_results(golden_run, tmp_path):
+    document = tmp_path / "run.json"
+    document.write_bytes(ringside("report", "--json", golden_run).out)
+    for form in ("--junit", "--tap", "--markdown"):
+        shown = ringside("report", form, document).out
+        # A document has the suite's title, and that of the file is its path.
+        assert shown == ringside("report", form, golden_run).out
+    changes = json.loads(ringside("report", "--json", "--baseline", document, golden_run).out)
+    assert changes["changes"] == [] and changes["still_not_ok"] == 5
+    # Its own word for how it ended is not believed.
+    lie = json.loads(document.read_text())
+    document.write_text(json.dumps({**lie, "exit_status": 0}, indent=2))
+    assert ringside("report", document).status == 1
+    for bad, text in (({"schema_version": 2}, "is newer than the 1"), ({"results": 1}, "'results' or 'missing'"),
+                      ({"missing": [1]}, "a case has no 'id'"), ({"missing": [lie["results"][0]["id"]]}, "twice")):
+        document.write_text(json.dumps({**lie, **bad}, indent=2))
+        end = ringside("report", document)
+        assert (end.status, end.out) == (4, b"") and text in end.err and end.err.count("\n") == 1
+    document.write_text(json.dumps(lie, indent=2)[:-9])
+    assert ringside("report", document).status == 4
+
+
+def test_results_may_come_through_a_pipe(golden_run):
+    p = subprocess.run([RINGSIDE, "report", "--junit", "/dev/stdin"], input=golden_run.read_bytes(),
+                       capture_output=True)
+    assert p.returncode == 1
+    junit.check(p.stdout)
 
 
 def test_slower_is_beyond_the_noise(tmp_path):
