@@ -8,6 +8,20 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+/* Buffers that the driver adds at the moment in which the device has found none. */
+static unsigned int late_rooms;
+
+bool __real_virtq_listen(struct virtq *q);
+bool __wrap_virtq_listen(struct virtq *q);
+
+bool __wrap_virtq_listen(struct virtq *q)
+{
+	for (; q == &net.v.queues[0] && late_rooms > 0; late_rooms--) {
+		net_give_room(late_rooms, 1500);
+	}
+	return __real_virtq_listen(q);
+}
+
 static void without_room_the_peer_is_not_read(void **state)
 {
 	net_make(0, MERGE);
@@ -80,6 +94,34 @@ static void a_frame_waits_for_buffers_that_come_later(void **state)
 	assert_memory_equal(drv.ram.bytes + FRAME_AT(1), peer.frame + 1000, 1500);
 	assert_memory_equal(drv.ram.bytes + FRAME_AT(2), peer.frame + 2500, 500);
 	assert_int_equal(net.received, 1);
+}
+
+static void buffers_that_come_while_the_device_looks_are_not_waited_for(void **state)
+{
+	const struct virtio_net_hdr_v1 none = {.flags = 0};
+
+	/* As many at a time as the device looks at, in the turn of a frame that was sent and in one
+	 * of its own. */
+	for (unsigned int own = 0; own < 2; own++) {
+		net_make(0, MERGE);
+		net_give_room(0, 1000);
+		driver_notify(&drv, 0);
+		assert_true(peer.polled & EPOLLIN);
+		net_frames_to_come(1, 3000);
+		late_rooms = 2;
+		if (own) {
+			virtio_net_poll(&net, EPOLLIN);
+		} else {
+			net_put_frame(4, &none, FRAME);
+		}
+		driver_notify(&drv, 1);
+		net_assert_used(RX, 0, 1000);
+		net_assert_used(RX, 2, 1500);
+		net_assert_used(RX, 1, 500);
+		if (!own) {
+			net_teardown(state);
+		}
+	}
 }
 
 static void a_frame_that_no_queue_can_hold_is_lost_and_the_next_one_comes(void **state)
@@ -189,6 +231,7 @@ int main(void)
 		T(without_room_the_peer_is_not_read),
 		T(a_long_frame_fills_several_buffers_and_says_how_many),
 		T(a_frame_waits_for_buffers_that_come_later),
+		T(buffers_that_come_while_the_device_looks_are_not_waited_for),
 		T(a_frame_that_no_queue_can_hold_is_lost_and_the_next_one_comes),
 		T(without_merging_a_frame_is_in_one_buffer_or_lost),
 		T(the_largest_frame_comes_and_a_larger_one_is_lost),

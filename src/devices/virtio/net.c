@@ -341,7 +341,10 @@ static int receive_frame(struct virtio_net *n, struct virtq *q)
 	return r;
 }
 
-/* At most so many frames. True when the peer has more, of which its descriptor does not tell. */
+/*
+ * At most so many frames. True when there is more to do, of which the peer's descriptor does not
+ * tell: what it has read ahead, and the end of a frame for which there is room by now.
+ */
 static bool receive(struct virtio_net *n, unsigned int left)
 {
 	const struct net_peer_ops *ops = n->peer->ops;
@@ -362,7 +365,8 @@ static bool receive(struct virtio_net *n, unsigned int left)
 	if (r == -EPIPE) {
 		link_down(n);
 	}
-	n->unfinished = r == 0 && !q->broken && ops->is_ahead && ops->is_ahead(n->peer);
+	n->unfinished = r == 0 && !q->broken &&
+			(n->frame_bytes > 0 || (ops->is_ahead && ops->is_ahead(n->peer)));
 	return n->unfinished;
 }
 
