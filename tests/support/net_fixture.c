@@ -62,10 +62,23 @@ static int peer_flush(struct net_peer *p)
 	return 0;
 }
 
+static int peer_read_ahead(struct net_peer *p)
+{
+	peer.read_aheads++;
+	return peer.read_ahead_result;
+}
+
+static bool peer_can_read_ahead(const struct net_peer *p)
+{
+	return peer.can_read_ahead;
+}
+
 const struct net_peer_ops net_fixture_ops = {.name = "fake",
 					     .send = peer_send,
 					     .receive = peer_receive,
 					     .set_offloads = peer_set_offloads,
+					     .read_ahead = peer_read_ahead,
+					     .can_read_ahead = peer_can_read_ahead,
 					     .flush = peer_flush};
 
 static void on_poll(void *ctx, uint32_t events)

@@ -33,6 +33,9 @@ struct net_fixture_peer {
 	size_t frame_bytes;
 	unsigned int frames;
 	int end; /* when there are no more */
+	bool can_read_ahead;
+	int read_ahead_result;
+	unsigned int read_aheads;
 	unsigned int offloads, offloads_set;
 	uint32_t polled;
 	unsigned int polls, gone;

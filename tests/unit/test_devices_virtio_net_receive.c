@@ -41,6 +41,42 @@ static void without_room_the_peer_is_not_read(void **state)
 	assert_false(driver_rung(&drv));
 }
 
+static void without_room_the_peer_may_read_ahead(void **state)
+{
+	net_make(0, MERGE);
+	assert_int_equal(peer.polled & EPOLLIN, 0);
+	peer.can_read_ahead = true;
+	driver_notify(&drv, 0);
+	assert_true(peer.polled & EPOLLIN);
+	virtio_net_poll(&net, EPOLLIN);
+	assert_int_equal(peer.read_aheads, 1);
+	assert_int_equal(peer.receives, 0);
+	/* It is full. */
+	peer.can_read_ahead = false;
+	virtio_net_poll(&net, EPOLLIN);
+	assert_int_equal(peer.polled & EPOLLIN, 0);
+	/* With room it is asked for frames, and no more to read ahead. */
+	peer.read_aheads = 0;
+	net_frames_to_come(1, HDR + FRAME);
+	net_give_room(0, 2048);
+	net_give_room(1, 2048);
+	driver_notify(&drv, 0);
+	net_assert_used(RX, 0, HDR + FRAME);
+	assert_true(peer.polled & EPOLLIN);
+	virtio_net_poll(&net, EPOLLIN);
+	assert_int_equal(peer.read_aheads, 0);
+}
+
+static void a_peer_that_is_gone_while_there_is_no_room_takes_the_link_down(void **state)
+{
+	net_make(0, MERGE);
+	peer.can_read_ahead = true;
+	driver_notify(&drv, 0);
+	peer.read_ahead_result = -EPIPE;
+	virtio_net_poll(&net, EPOLLIN);
+	assert_int_equal(peer.gone, 1);
+}
+
 static void a_long_frame_fills_several_buffers_and_says_how_many(void **state)
 {
 	static const size_t sizes[] = {1000, 1001, 1999, 2000, 2001, 7999, 8000};
@@ -229,6 +265,8 @@ int main(void)
 #define T(name) cmocka_unit_test_teardown(name, net_teardown)
 	const struct CMUnitTest tests[] = {
 		T(without_room_the_peer_is_not_read),
+		T(without_room_the_peer_may_read_ahead),
+		T(a_peer_that_is_gone_while_there_is_no_room_takes_the_link_down),
 		T(a_long_frame_fills_several_buffers_and_says_how_many),
 		T(a_frame_waits_for_buffers_that_come_later),
 		T(buffers_that_come_while_the_device_looks_are_not_waited_for),

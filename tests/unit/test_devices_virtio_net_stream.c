@@ -196,6 +196,61 @@ static void a_full_socket_takes_no_more_and_loses_nothing(void **state)
 	assert_int_equal(seen, sent);
 }
 
+/* Sends frames until the socket takes no more of one, which is finished later. */
+static unsigned int fill(uint8_t *rest, size_t *ret_rest)
+{
+	const uint32_t word = htonl(60000);
+	unsigned int frames = 0;
+	ssize_t n;
+
+	memcpy(rest, &word, 4);
+	memcpy(rest + 4, data, 60000);
+	if (*ret_rest == 0) {
+		*ret_rest = 60004;
+	}
+	while ((n = send(far, rest + 60004 - *ret_rest, *ret_rest, MSG_NOSIGNAL | MSG_DONTWAIT)) >
+	       0) {
+		*ret_rest -= (size_t)n;
+		if (*ret_rest == 0) {
+			*ret_rest = 60004;
+			frames++;
+		}
+	}
+	return frames;
+}
+
+static void what_the_guest_has_no_room_for_is_taken_off_the_socket(void **state)
+{
+	static uint8_t frame[60004];
+	size_t rest = 0, n;
+	unsigned int frames = 0, taken = 0;
+
+	/* Twice, as the memory is given back in between. */
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		while (peer->ops->can_read_ahead(peer)) {
+			frames += fill(frame, &rest);
+			assert_int_equal(peer->ops->read_ahead(peer), 0);
+		}
+		/* Full at both places, and not sooner than promised. */
+		frames += fill(frame, &rest);
+		assert_int_equal(fill(frame, &rest), 0);
+		assert_true(frames - taken > NET_STREAM_AHEAD / 60004);
+		assert_true(peer->ops->is_ahead(peer));
+		for (; taken < frames; taken++) {
+			assert_frame(60000);
+		}
+		/* There is room again long before all of it is taken. */
+		assert_true(peer->ops->can_read_ahead(peer));
+		assert_int_equal(receive(sizeof(got), &n), -EAGAIN);
+	}
+	frames += fill(frame, &rest);
+	shutdown(far, SHUT_RDWR);
+	assert_int_equal(peer->ops->read_ahead(peer), -EPIPE);
+	for (; taken < frames; taken++) {
+		assert_frame(60000);
+	}
+}
+
 static void a_frame_that_passt_would_not_take_is_refused(void **state)
 {
 	const struct iovec iov[] = {{got, HDR}, {data, NET_STREAM_FRAME_MAX + 1}};
@@ -216,6 +271,7 @@ int main(void)
 		T(a_length_that_lies_ends_the_link),
 		T(an_end_that_is_closed_ends_the_link),
 		T(a_full_socket_takes_no_more_and_loses_nothing),
+		T(what_the_guest_has_no_room_for_is_taken_off_the_socket),
 		T(a_frame_that_passt_would_not_take_is_refused),
 	};
 

@@ -80,9 +80,10 @@ static uint32_t wanted_events(const struct virtio_net *n)
 {
 	const struct net_peer_ops *ops = n->peer->ops;
 	bool blocked = n->sending || (ops->is_blocked && ops->is_blocked(n->peer));
+	bool reading =
+		n->starving ? ops->can_read_ahead && ops->can_read_ahead(n->peer) : !n->unfinished;
 
-	return (n->starving || n->unfinished ? 0 : (uint32_t)EPOLLIN) |
-	       (blocked ? (uint32_t)EPOLLOUT : 0);
+	return (reading ? (uint32_t)EPOLLIN : 0) | (blocked ? (uint32_t)EPOLLOUT : 0);
 }
 
 /* 5.1.4.2: with the lock. */
@@ -385,6 +386,14 @@ static void done(struct virtio_net *n, bool was_down)
 	}
 }
 
+/* There is no room for frames now. False when the peer is gone. With the lock. */
+static bool read_ahead(struct virtio_net *n, uint32_t events)
+{
+	const struct net_peer_ops *ops = n->peer->ops;
+
+	return !(events & EPOLLIN) || n->down || !ops->read_ahead || ops->read_ahead(n->peer) == 0;
+}
+
 static bool serve(struct virtio_mmio *v)
 {
 	struct virtio_net *n = to_net(v);
@@ -451,7 +460,7 @@ void virtio_net_poll(struct virtio_net *n, uint32_t events)
 		if (receive(n, VIRTIO_BUDGET)) {
 			virtio_ring(&n->v);
 		}
-	} else if (events & (EPOLLHUP | EPOLLERR)) {
+	} else if ((events & (EPOLLHUP | EPOLLERR)) || !read_ahead(n, events)) {
 		link_down(n); /* which would be told without end */
 	} else if (!live) {
 		n->starving = true;

@@ -5,8 +5,8 @@
  * but for the end of a frame that is longer than the buffers that were at hand.
  *
  *   to the host    a frame that the peer has no room for stays in its request, and the queue waits
- *   to the guest   buffers are taken from the driver ahead of the frame; without any, the peer is
- *                  not read until the driver has rung
+ *   to the guest   buffers are taken from the driver ahead of the frame; without any, none is taken
+ *                  of the peer until the driver has rung
  *
  * A peer that is gone takes the link down: what is sent is thrown away, and nothing comes.
  */

@@ -54,6 +54,12 @@ struct net_peer_ops {
 	int (*set_offloads)(struct net_peer *p, unsigned int offloads);
 	/* Has it read ahead, so that it has frames and its descriptor says nothing? May be NULL. */
 	bool (*is_ahead)(const struct net_peer *p);
+	/*
+	 * The guest has no room: take from the descriptor what there is all the same, as far as the
+	 * peer has room itself. Returns 0 or -EPIPE. May be NULL, with the next.
+	 */
+	int (*read_ahead)(struct net_peer *p);
+	bool (*can_read_ahead)(const struct net_peer *p);
 	/* Is there something that waits for the descriptor to be writable? May be NULL. */
 	bool (*is_blocked)(const struct net_peer *p);
 	/* It is writable: send what waits. Returns 0, -EAGAIN or -EPIPE. May be NULL. */

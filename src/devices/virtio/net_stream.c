@@ -6,21 +6,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "devices/virtio/queue.h"
 
 #define LENGTH_BYTES 4
-#define IN_BYTES     (2 * (LENGTH_BYTES + NET_STREAM_FRAME_MAX))
+#define PACKET_MAX   (LENGTH_BYTES + NET_STREAM_FRAME_MAX)
+#define IN_KEPT      (256 << 10) /* of what is read ahead: memory that is not given back */
 
 struct net_stream {
 	struct net_peer peer;
 	struct iovec iov[VIRTQ_SIZE_MAX + 1];
+	uint8_t *in;          /* NET_STREAM_AHEAD bytes */
 	size_t in_at, in_end; /* what was read and not given yet */
+	size_t in_used;       /* the farthest end since its memory was given back */
 	size_t out_at, out_end;
-	uint8_t in[IN_BYTES];
-	uint8_t out[LENGTH_BYTES + NET_STREAM_FRAME_MAX];
+	uint8_t out[PACKET_MAX];
 };
 
 static struct net_stream *to_stream(struct net_peer *p)
@@ -100,13 +103,45 @@ static int stream_send(struct net_peer *p, const struct iovec *iov, unsigned int
 	return 0;
 }
 
-/* Reads on until a whole frame is there. */
-static int read_ahead(struct net_stream *s, size_t *ret_bytes)
+/* To the front with what is left, when that is little for the room that it makes. */
+static void close_up(struct net_stream *s)
 {
-	for (;;) {
+	size_t have = s->in_end - s->in_at;
+
+	if (have < PACKET_MAX || s->in_at >= NET_STREAM_AHEAD / 2) {
+		memmove(s->in, s->in + s->in_at, have);
+		s->in_at = 0;
+		s->in_end = have;
+	}
+	if (have == 0 && s->in_used > IN_KEPT) {
+		(void)!madvise(s->in + IN_KEPT, NET_STREAM_AHEAD - IN_KEPT, MADV_DONTNEED);
+		s->in_used = 0;
+	}
+}
+
+/* One read, of as much as there is room for, which is more than nothing. */
+static int read_more(struct net_stream *s)
+{
+	ssize_t n;
+
+	close_up(s);
+	n = recv(s->peer.fd, s->in + s->in_end, NET_STREAM_AHEAD - s->in_end, MSG_DONTWAIT);
+	if (n <= 0) {
+		return n == 0 ? -EPIPE : error_of(errno);
+	}
+	s->in_end += (size_t)n;
+	s->in_used = s->in_end > s->in_used ? s->in_end : s->in_used;
+	return 0;
+}
+
+/* Reads on until a whole frame is there. */
+static int find_frame(struct net_stream *s, size_t *ret_bytes)
+{
+	int r = 0;
+
+	while (r == 0) {
 		size_t have = s->in_end - s->in_at;
 		uint32_t length = 0;
-		ssize_t n;
 
 		if (have >= LENGTH_BYTES) {
 			memcpy(&length, s->in + s->in_at, LENGTH_BYTES);
@@ -120,15 +155,26 @@ static int read_ahead(struct net_stream *s, size_t *ret_bytes)
 				return 0;
 			}
 		}
-		memmove(s->in, s->in + s->in_at, have);
-		s->in_at = 0;
-		s->in_end = have;
-		n = recv(s->peer.fd, s->in + have, sizeof(s->in) - have, MSG_DONTWAIT);
-		if (n <= 0) {
-			return n == 0 ? -EPIPE : error_of(errno);
-		}
-		s->in_end += (size_t)n;
+		r = read_more(s);
 	}
+	return r;
+}
+
+static bool stream_can_read_ahead(const struct net_peer *p)
+{
+	const struct net_stream *s = (const struct net_stream *)p;
+
+	return s->in_end < NET_STREAM_AHEAD || s->in_at >= NET_STREAM_AHEAD / 2;
+}
+
+static int stream_read_ahead(struct net_peer *p)
+{
+	int r = 0;
+
+	while (r == 0 && stream_can_read_ahead(p)) {
+		r = read_more(to_stream(p));
+	}
+	return r == -EAGAIN ? 0 : r;
 }
 
 static int stream_receive(struct net_peer *p, const struct iovec *iov, unsigned int count,
@@ -136,9 +182,9 @@ static int stream_receive(struct net_peer *p, const struct iovec *iov, unsigned 
 {
 	static const uint8_t header[NET_HDR_BYTES];
 	struct net_stream *s = to_stream(p);
-	size_t bytes, at = 0;
+	size_t bytes = 0, at = 0;
 	const uint8_t *frame;
-	int r = read_ahead(s, &bytes);
+	int r = find_frame(s, &bytes);
 
 	if (r < 0) {
 		return r;
@@ -179,6 +225,7 @@ static bool stream_is_ahead(const struct net_peer *p)
 
 static void stream_destroy(struct net_peer *p)
 {
+	munmap(to_stream(p)->in, NET_STREAM_AHEAD);
 	close(p->fd);
 	free(p);
 }
@@ -188,6 +235,8 @@ static const struct net_peer_ops stream_ops = {
 	.send = stream_send,
 	.receive = stream_receive,
 	.is_ahead = stream_is_ahead,
+	.read_ahead = stream_read_ahead,
+	.can_read_ahead = stream_can_read_ahead,
 	.is_blocked = stream_is_blocked,
 	.flush = stream_flush,
 	.destroy = stream_destroy,
@@ -206,11 +255,16 @@ int net_stream_adopt(int fd, struct net_peer **ret, struct err *e)
 {
 	struct net_stream *s = malloc(sizeof(*s));
 
-	if (!s) {
+	if (s) {
+		s->in = mmap(NULL, NET_STREAM_AHEAD, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	}
+	if (!s || s->in == MAP_FAILED) {
+		free(s);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	s->peer = (struct net_peer){.ops = &stream_ops, .fd = fd, .mtu = NET_STREAM_MTU};
-	s->in_at = s->in_end = s->out_at = s->out_end = 0;
+	s->in_at = s->in_end = s->in_used = s->out_at = s->out_end = 0;
 	*ret = &s->peer;
 	return 0;
 }
