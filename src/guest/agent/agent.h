@@ -26,9 +26,18 @@
 #define AGENT_STATUS_MISSING 127
 
 /* setup.c */
-int setup_mounts(struct err *e) __must_check;
+#define AGENT_NEW_ROOT "/newroot" /* root.c's */
+#define AGENT_LAB_ROOT "/lab"     /* lab.c's */
+
+enum setup_root {
+	SETUP_OWN_ROOT,
+	SETUP_GIVEN_ROOT, /* what "--root" brings */
+	SETUP_LAB_ROOT,
+};
+
+int setup_mounts(enum setup_root which, struct err *e) __must_check;
+void setup_unmount(enum setup_root which);
 void setup_loopback(void);
-void setup_dev_links(const char *root);
 
 /* modules.c: drivers that the kernel has as modules, from the user's initrd. */
 #define MODULES_CHAIN_MAX 32
@@ -63,6 +72,9 @@ int link_drain(struct link *l) __must_check;
 
 /* net.c */
 int net_set_up(const struct job *job, struct err *e) __must_check;
+int net_bring_names(const struct job *job, const char *root, bool private,
+		    struct err *e) __must_check;
+void net_leave_names(const char *root);
 
 /* facts.c */
 int facts_send(struct link *l, struct err *e) __must_check;

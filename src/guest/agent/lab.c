@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ROOT      "/lab"
+#define ROOT      AGENT_LAB_ROOT
 #define BELOW     "/lab.below" /* the host's root once more, where nothing is mounted over it */
 
 #define FILES_MAX 65536 /* descriptors a command may have */
@@ -176,45 +176,12 @@ static int bring_back_named(const struct job *job, struct err *e)
 	return r;
 }
 
-static int own_mounts(struct err *e)
+/* Guest memory of a VMM in here is shared memory: let it have the huge pages it asks for. Without
+ * them a lab is a lab all the same. */
+static void allow_huge_pages(void)
 {
-	static const struct {
-		const char *type, *dir, *options;
-	} mounts[] = {
-		{"devtmpfs", ROOT "/dev", NULL},
-		{"devpts", ROOT "/dev/pts", "mode=0620,ptmxmode=0666"},
-		{"tmpfs", ROOT "/dev/shm", "mode=1777"},
-		{"proc", ROOT "/proc", NULL},
-		{"sysfs", ROOT "/sys", NULL},
-		{"debugfs", ROOT "/sys/kernel/debug", NULL},
-		{"tmpfs", ROOT "/tmp", "mode=1777"},
-		{"tmpfs", ROOT "/run", "mode=0755"},
-		{"tmpfs", ROOT "/var/tmp", "mode=1777"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
-		int r = mount_at(mounts[i].type, mounts[i].dir, mounts[i].type, MS_NOSUID,
-				 mounts[i].options, e);
-
-		/* Left out of the kernel, or a directory that this host does not have. */
-		if (r < 0 && r != -ENODEV && r != -ENOENT) {
-			return r;
-		}
-		*e = (struct err)ERR_INIT;
-	}
-	return 0;
-}
-
-/* What a host's udev and administrator would have done. Each is a convenience: none can fail a lab.
- */
-static void make_at_home(void)
-{
-	int fd;
-
-	setup_dev_links(ROOT);
-	/* Guest memory of a VMM in here is shared memory: let it have the huge pages it asks for.
-	 */
-	fd = open(ROOT "/sys/kernel/mm/transparent_hugepage/shmem_enabled", O_WRONLY | O_CLOEXEC);
+	int fd = open(ROOT "/sys/kernel/mm/transparent_hugepage/shmem_enabled",
+		      O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		(void)!write(fd, "advise", strlen("advise"));
 		close(fd);
@@ -243,10 +210,10 @@ int lab_enter(const struct job *job, const char **ret_root, struct err *e)
 		r = mount_at(ROOT, BELOW, "none", MS_BIND, NULL, e);
 	}
 	if (r == 0) {
-		r = own_mounts(e);
+		r = setup_mounts(SETUP_LAB_ROOT, e);
 	}
 	if (r == 0) {
-		make_at_home();
+		allow_huge_pages();
 	}
 	/* Shares last: they may be inside of what is brought back. */
 	if (r == 0) {

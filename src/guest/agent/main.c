@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	port_write(port_fd, MARK_PORT, MARK_USER_START);
 	json_object_seed(1); /* else jansson reads /dev/urandom, and no two boots are alike */
 
-	if (setup_mounts(&e) == 0) {
+	if (setup_mounts(SETUP_OWN_ROOT, &e) == 0) {
 		setup_loopback();
 		modules_load_virtio();
 		if (port_fd < 0) {

@@ -5,11 +5,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
 #include <net/route.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -151,4 +153,67 @@ int net_set_up(const struct job *job, struct err *e)
 		}
 	}
 	return r;
+}
+
+/* A file of its own in place of what stands there, which may be a link to nowhere. */
+static int replace_names(const char *path, const char *text, size_t len)
+{
+	_cleanup_close_ int fd = -1;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		return errno == ENOENT ? 0 : -errno; /* a root without /etc */
+	}
+	return io_write_all(fd, text, len);
+}
+
+/**
+ * net_bring_names() - let programs in another root ask the networks' name servers, too
+ * @job: what they are
+ * @root: where it is mounted
+ * @private: what is written there is the guest's alone; else only what a mount hides is changed,
+ * and a root whose resolv.conf is no file keeps what it has
+ * @e: set on failure
+ *
+ * Return: 0, or the errno of what failed.
+ * Context: the agent, after net_set_up().
+ */
+int net_bring_names(const struct job *job, const char *root, bool private, struct err *e)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_MAX];
+	bool any = false;
+	struct stat st;
+	size_t len;
+	int r;
+
+	for (size_t i = 0; i < job->net_count; i++) {
+		any |= job->nets[i].dns != NULL;
+	}
+	snprintf(path, sizeof(path), "%s" RESOLV_CONF, root);
+	if (!any || (!private && (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)))) {
+		return 0;
+	}
+	if (!private) {
+		r = mount(RESOLV_CONF, path, NULL, MS_BIND, NULL) < 0 ? -errno : 0;
+	} else {
+		r = io_read_file(RESOLV_CONF, 4096, &text, &len, e);
+		r = r < 0 ? r : replace_names(path, text, len);
+	}
+	return r < 0 ? err_errno(e, r, "agent: %s", path) : 0;
+}
+
+/**
+ * net_leave_names() - undo net_bring_names()
+ * @root: where the root is mounted
+ *
+ * Context: the agent, at its end.
+ */
+void net_leave_names(const char *root)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s" RESOLV_CONF, root);
+	umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
 }

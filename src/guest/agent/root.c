@@ -20,7 +20,7 @@
 
 #include "base/io.h"
 
-#define ROOT           "/newroot"
+#define ROOT           AGENT_NEW_ROOT
 #define LOWER          "/newroot.lower"
 #define LAYER          "/newroot.layer"
 
@@ -192,36 +192,9 @@ static int mount_layer(struct err *e)
 	return 0;
 }
 
-/* What every program expects beside files. A root without such a directory does without. */
-static int mount_own(struct err *e)
+static int enter_root(const struct job *job, struct err *e)
 {
-	static const struct {
-		const char *type, *dir, *options;
-	} mounts[] = {
-		{"devtmpfs", ROOT "/dev", NULL},
-		{"devpts", ROOT "/dev/pts", "mode=0620,ptmxmode=0666"},
-		{"tmpfs", ROOT "/dev/shm", "mode=1777"},
-		{"proc", ROOT "/proc", NULL},
-		{"sysfs", ROOT "/sys", NULL},
-		{"tmpfs", ROOT "/run", "mode=0755"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
-		if (mkdir(mounts[i].dir, 0755) < 0 && errno != EEXIST && errno != EROFS) {
-			return err_errno(e, -errno, "root: mkdir %s", mounts[i].dir);
-		}
-		if (mount(mounts[i].type, mounts[i].dir, mounts[i].type, MS_NOSUID,
-			  mounts[i].options) < 0 &&
-		    errno != ENODEV && errno != ENOENT) {
-			return err_errno(e, -errno, "root: mount %s", mounts[i].dir);
-		}
-	}
-	setup_dev_links(ROOT);
-	return 0;
-}
-
-static int enter_root(const struct job_root *root, struct err *e)
-{
+	const struct job_root *root = &job->root;
 	int r = make_dirs(ROOT, e);
 
 	if (r == 0 && root->read_only) {
@@ -233,7 +206,10 @@ static int enter_root(const struct job_root *root, struct err *e)
 	if (r == 0 && root->read_only) {
 		r = mount_layer(e);
 	}
-	return r < 0 ? r : mount_own(e);
+	if (r == 0) {
+		r = setup_mounts(SETUP_GIVEN_ROOT, e);
+	}
+	return r < 0 ? r : net_bring_names(job, ROOT, root->read_only, e);
 }
 
 /**
@@ -249,7 +225,7 @@ int root_enter(const struct job *job, const char **ret_root, struct err *e)
 {
 	const bool own = !job->root.share && !job->root.disk;
 	char to[PATH_MAX];
-	int r = own ? 0 : enter_root(&job->root, e);
+	int r = own ? 0 : enter_root(job, e);
 
 	for (size_t i = 0; r == 0 && i < job->share_count; i++) {
 		const struct job_share *s = &job->shares[i];
@@ -278,8 +254,6 @@ int root_enter(const struct job *job, const char **ret_root, struct err *e)
  */
 void root_leave(const struct job *job)
 {
-	static const char *const own[] = {ROOT "/run",     ROOT "/sys",     ROOT "/proc",
-					  ROOT "/dev/shm", ROOT "/dev/pts", ROOT "/dev"};
 	char at[PATH_MAX];
 
 	if ((!job->root.share && !job->root.disk) || job->root.read_only || job->root.init) {
@@ -292,9 +266,8 @@ void root_leave(const struct job *job)
 		snprintf(at, sizeof(at), ROOT "%s", job->shares[i - 1].at);
 		umount2(at, 0);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		umount2(own[i], MNT_DETACH);
-	}
+	net_leave_names(ROOT);
+	setup_unmount(SETUP_GIVEN_ROOT);
 	if (umount2(ROOT, 0) < 0) {
 		mount(NULL, ROOT, NULL, MS_REMOUNT | MS_RDONLY, NULL);
 	}
