@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,32 +19,72 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 /* Where the child has what it serves: any directory that is there will do. */
 #define SERVED "/tmp"
 
 /* Of the child's descriptors, beside the first three. */
-#define SOCKET_FD    3
+#define SOCKET_FD        3
 
-#define STOP_WAIT_NS 2000000 /* between looks whether it has ended */
-#define STOP_LOOKS   500
+#define STOP_WAIT_NS     2000000 /* between looks whether it has ended */
+#define STOP_LOOKS       500
 
-static const struct program {
-	const char *path;
-	bool rust;
-} programs[] = {
-	{"/usr/libexec/virtiofsd", true},
-	{"/usr/lib/virtiofsd", true},
-	{"/usr/lib/qemu/virtiofsd", false},
-};
+#define PROGRAM_VARIABLE "RINGSIDE_VIRTIOFSD"
 
-static const struct program *find_program(void)
+/* A distribution has one of them, and from its path it is not known which. */
+static const char *find_program(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		if (access(programs[i].path, X_OK) == 0) {
-			return &programs[i];
+	static const char *const paths[] = {"/usr/libexec/virtiofsd", "/usr/lib/virtiofsd",
+					    "/usr/lib/qemu/virtiofsd"};
+	const char *asked = getenv(PROGRAM_VARIABLE);
+
+	if (asked && *asked) {
+		return asked;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (access(paths[i], X_OK) == 0) {
+			return paths[i];
 		}
 	}
 	return NULL;
+}
+
+/* QEMU's says "virtiofsd version 7.2.22 ...", the other "virtiofsd 1.13.3". */
+static int ask_whose(const char *path, bool *ret_of_qemu)
+{
+	static const char qemus[] = "virtiofsd version ";
+	char *const argv[] = {"virtiofsd", "--version", NULL};
+	char text[sizeof(qemus)];
+	posix_spawn_file_actions_t files;
+	int pipe_fds[2], r;
+	size_t len = 0;
+	ssize_t n = 1;
+	pid_t pid;
+
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+		return -errno;
+	}
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, pipe_fds[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	r = -posix_spawn(&pid, path, &files, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	close(pipe_fds[1]);
+	while (r == 0 && len < sizeof(text) - 1 &&
+	       ((n = read(pipe_fds[0], text + len, sizeof(text) - 1 - len)) > 0 ||
+		(n < 0 && errno == EINTR))) {
+		len += n > 0 ? (size_t)n : 0;
+	}
+	close(pipe_fds[0]);
+	if (r == 0) {
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+		}
+	}
+	text[len] = '\0';
+	*ret_of_qemu = strcmp(text, qemus) == 0;
+	return r;
 }
 
 /*
@@ -141,25 +182,25 @@ static bool has_namespaces(void)
 	return access("/proc/self/ns/pid", F_OK) == 0 && access("/proc/self/ns/net", F_OK) == 0;
 }
 
-static void __attribute__((noreturn)) exec_program(const struct program *p)
+static void __attribute__((noreturn)) exec_program(const char *path, bool of_qemu)
 {
 	const bool namespaces = has_namespaces();
 
 	/* Not --announce-submounts: a mount point that the guest is to mount as such is nothing
 	 * that an overlay may have below it, and a root has such. */
-	if (p->rust) {
-		execl(p->path, "virtiofsd", "--fd=3", "--shared-dir=" SERVED, "--cache=auto",
+	if (!of_qemu) {
+		execl(path, "virtiofsd", "--fd=3", "--shared-dir=" SERVED, "--cache=auto",
 		      "--log-level=error", "--xattr",
 		      namespaces ? "--sandbox=namespace" : "--sandbox=chroot", (char *)NULL);
 	} else {
-		execl(p->path, "virtiofsd", "--fd=3", "-f", "-o", "source=" SERVED, "-o",
-		      "cache=auto", "-o", "log_level=err", "-o", "xattr", "-o",
+		execl(path, "virtiofsd", "--fd=3", "-f", "-o", "source=" SERVED, "-o", "cache=auto",
+		      "-o", "log_level=err", "-o", "xattr", "-o",
 		      namespaces ? "sandbox=namespace" : "sandbox=chroot", (char *)NULL);
 	}
-	refuse(p->path);
+	refuse(path);
 }
 
-static void __attribute__((noreturn)) child(const struct program *p, const char *path,
+static void __attribute__((noreturn)) child(const char *program, bool of_qemu, const char *path,
 					    bool read_only, pid_t parent, int socket, int errors)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -182,7 +223,7 @@ static void __attribute__((noreturn)) child(const struct program *p, const char 
 	}
 	enter_namespaces();
 	mount_served(path, read_only);
-	exec_program(p);
+	exec_program(program, of_qemu);
 }
 
 /**
@@ -202,15 +243,20 @@ int virtiofsd_start(struct virtiofsd *d, const char *path, bool read_only, int *
 		    struct err *e)
 {
 	_cleanup_close_ int listening = -1, connected = -1, errors = -1;
-	const struct program *p = find_program();
+	const char *program = find_program();
 	const pid_t parent = getpid();
+	bool of_qemu = false;
 	int pipe_fds[2], r;
 
 	*d = (struct virtiofsd)VIRTIOFSD_INIT;
-	if (!p) {
+	if (!program) {
 		return err_set(e, -ENOENT,
 			       "no virtiofsd: install the package virtiofsd, or on Debian 12 "
 			       "qemu-system-common");
+	}
+	r = ask_whose(program, &of_qemu);
+	if (r < 0) {
+		return err_errno(e, r, "cannot start %s", program);
 	}
 	r = make_sockets(&listening, &connected);
 	if (r < 0) {
@@ -224,13 +270,16 @@ int virtiofsd_start(struct virtiofsd *d, const char *path, bool read_only, int *
 	errors = pipe_fds[1];
 	d->pid = fork();
 	if (d->pid == 0) {
-		child(p, path, read_only, parent, listening, errors);
+		child(program, of_qemu, path, read_only, parent, listening, errors);
 	}
 	if (d->pid < 0) {
 		r = -errno;
 		d->pid = 0;
 		return err_errno(e, r, "cannot start virtiofsd");
 	}
+	log_debug("share", "%s, %s: process %d, which is %s of %s", path,
+		  read_only ? "only to read" : "to write", (int)d->pid, program,
+		  of_qemu ? "QEMU" : "virtiofsd's own project");
 	d->pid_fd = (int)syscall(SYS_pidfd_open, d->pid, 0);
 	if (d->pid_fd < 0) {
 		return err_errno(e, -errno, "cannot start virtiofsd");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A virtiofsd as a child of ours: the C one that QEMU had up to 7.2 (Debian 12, in the package
- * qemu-system-common), or the Rust one that came after it (package virtiofsd). It is started for
- * one directory and one guest, over a socket that nobody else can connect to, and ends with that
+ * qemu-system-common), or the Rust one that came after it (package virtiofsd); what it says of
+ * itself tells which. $RINGSIDE_VIRTIOFSD names one that is elsewhere. It is started for one
+ * directory and one guest, over a socket that nobody else can connect to, and ends with that
  * connection, however we end.
  *
  * What the guest may do is set here and not asked of virtiofsd: the child gets a mount namespace of
