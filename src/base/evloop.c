@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 
 struct evloop_source {
 	struct evloop *loop;
@@ -32,6 +33,7 @@ struct evloop {
 	uint64_t round;         /* of calling the timers that are due */
 	bool stop, in_round;
 	unsigned int always_count;
+	unsigned int told; /* lines on sources so far: guests can cause some */
 	struct evloop_source *sources;
 	struct evloop_source *dead; /* freed when no event of the batch can name them */
 };
@@ -114,6 +116,9 @@ static int add_source(struct evloop *l, const struct evloop_source *init,
 	}
 	s->next = l->sources;
 	l->sources = s;
+	log_debug_few(&l->told, "loop", "%s %d comes, for events 0x%x%s",
+		      s->fd < 0 ? "timer" : "descriptor", s->fd, s->events,
+		      s->always ? ": a file, which is always ready" : "");
 	*ret = s;
 	return 0;
 }
@@ -262,6 +267,7 @@ void evloop_remove(struct evloop_source *s)
 		assert(*p);
 	}
 	*p = s->next;
+	log_debug_few(&l->told, "loop", "%s %d goes", s->fd < 0 ? "timer" : "descriptor", s->fd);
 	if (s->always) {
 		l->always_count--;
 	} else if (s->fd >= 0) {

@@ -30,9 +30,13 @@ static const struct {
 	{"bus", "accesses to ports and addresses that no device has"},
 	{"kvm", "what the machine asks of KVM while it is built"},
 	{"load", "where kernel, initrd and command line go"},
+	{"loop", "descriptors and timers that the event loop is to look at, and no more"},
+	{"net", "networks: what they are plugged into, and how many frames went"},
 	{"qemu", "the other backend's events"},
 	{"run", "marks of the guest, and how a run ends"},
+	{"share", "shared directories: which virtiofsd serves them"},
 	{"virtio", "drivers: status, features, queues, broken rings"},
+	{"vsock", "connections of the guest's sockets: from where to where, refused, ended"},
 };
 
 static void start_debugging(void)

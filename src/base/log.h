@@ -33,4 +33,15 @@ void log_debug_write(const char *area, const char *fmt, ...) __printf(2, 3);
 		}                                           \
 	} while (0)
 
+/* The same, of what a guest can cause without end: @told counts, up to LOG_DEBUG_FEW. */
+#define LOG_DEBUG_FEW 64
+
+#define log_debug_few(told, area, ...)                          \
+	do {                                                    \
+		if (log_debugging && *(told) < LOG_DEBUG_FEW) { \
+			++*(told);                              \
+			log_debug(area, __VA_ARGS__);           \
+		}                                               \
+	} while (0)
+
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/log.h"
 #include "devices/virtio/net_stream.h"
 #include "devices/virtio/net_tap.h"
 #include "vmm/vmm_priv.h"
@@ -39,6 +40,7 @@ static void on_gone(void *ctx)
 {
 	struct net *n = ctx;
 
+	log_debug("net", "network %u: what it was plugged into is gone", n->number);
 	evloop_remove(n->source);
 	n->source = NULL;
 	if (n->m->events && n->m->events->net_gone) {
@@ -73,7 +75,13 @@ static void unwatch(struct virtio_slot *slot)
 static void fini(struct virtio_slot *slot)
 {
 	struct net *n = to_net(slot);
+	const struct virtio_net *d = &n->device;
 
+	log_debug("net",
+		  "network %u: %llu frames from the guest and %llu thrown away; %llu to it, and "
+		  "%llu thrown away",
+		  n->number, (unsigned long long)d->sent, (unsigned long long)d->send_drops,
+		  (unsigned long long)d->received, (unsigned long long)d->receive_drops);
 	virtio_net_fini(&n->device);
 	net_peer_destroy(n->peer);
 	free(n);
@@ -139,6 +147,8 @@ int net_make(struct machine *m, const struct machine_config *cfg, unsigned int n
 	n->m = m;
 	n->number = number;
 	n->source = NULL;
+	log_debug("net", "network %u: a %s, MTU %u, offloads 0x%x", number, peer->ops->name,
+		  peer->mtu, peer->offloads);
 	*ret = (struct virtio_slot){
 		.device = &n->device.v, .fini = fini, .watch = watch, .unwatch = unwatch};
 	return 0;

@@ -82,6 +82,27 @@ static void lines_of_the_area_come_with_time_and_name(void **state)
 	assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
 }
 
+static unsigned int told;
+
+static void tell_many(void)
+{
+	for (int i = 0; i < 10 * LOG_DEBUG_FEW; i++) {
+		log_debug_few(&told, "bus", "%d", i);
+	}
+}
+
+static void what_comes_without_end_is_told_a_few_times(void **state)
+{
+	unsigned int lines = 0;
+
+	listen(tell_many);
+	for (const char *p = said; (p = strchr(p, '\n')); p++) {
+		lines++;
+	}
+	assert_int_equal(lines, LOG_DEBUG_FEW);
+	assert_int_equal(told, LOG_DEBUG_FEW);
+}
+
 static void all_is_all_areas(void **state)
 {
 	assert_int_equal(log_debug_setup("all", "--debug", NULL), 0);
@@ -98,6 +119,7 @@ int main(void)
 		cmocka_unit_test(no_area_and_an_empty_list_change_nothing),
 		cmocka_unit_test(an_area_that_there_is_not_is_named),
 		cmocka_unit_test(lines_of_the_area_come_with_time_and_name),
+		cmocka_unit_test(what_comes_without_end_is_told_a_few_times),
 		cmocka_unit_test(all_is_all_areas),
 	};
 

@@ -17,10 +17,9 @@
 #define VENDOR    0x65646973 /* "side" */
 #define REG_BYTES 4
 /* A driver may go round and round: what it does first tells all there is to tell. */
-#define STATUS_LOGS_MAX 64
-#define NO_SHM          UINT32_MAX /* 4.2.2: the length of a shared memory region that is not there */
+#define NO_SHM     UINT32_MAX /* 4.2.2: the length of a shared memory region that is not there */
 
-#define FEATURE(n)      (UINT64_C(1) << (n))
+#define FEATURE(n) (UINT64_C(1) << (n))
 #define COMMON                                                                \
 	(FEATURE(VIRTIO_F_VERSION_1) | FEATURE(VIRTIO_RING_F_INDIRECT_DESC) | \
 	 FEATURE(VIRTIO_RING_F_EVENT_IDX))
@@ -90,11 +89,8 @@ static void set_status(struct virtio_mmio *v, uint32_t value)
 		added &= ~(uint32_t)VIRTIO_CONFIG_S_DRIVER_OK;
 	}
 	v->status |= added;
-	if (log_debugging && v->status_logs < STATUS_LOGS_MAX) {
-		v->status_logs++;
-		log_debug("virtio", "%s: status 0x%x, features 0x%llx", v->ops->name, v->status,
-			  (unsigned long long)v->accepted);
-	}
+	log_debug_few(&v->status_logs, "virtio", "%s: status 0x%x, features 0x%llx", v->ops->name,
+		      v->status, (unsigned long long)v->accepted);
 	if (added & VIRTIO_CONFIG_S_DRIVER_OK) {
 		virtio_ring(v); /* for requests that were added before */
 	}
@@ -438,10 +434,8 @@ void virtio_unlock(struct virtio_mmio *v)
 	/* 2.1.2: and with DRIVER_OK set, the driver is told of it as of a change. */
 	if (broken && is_live(v)) {
 		v->status |= VIRTIO_CONFIG_S_NEEDS_RESET;
-		if (log_debugging && v->status_logs < STATUS_LOGS_MAX) {
-			v->status_logs++;
-			log_debug("virtio", "%s: a ring is broken, needs a reset", v->ops->name);
-		}
+		log_debug_few(&v->status_logs, "virtio", "%s: a ring is broken, needs a reset",
+			      v->ops->name);
 		interrupt(v, VIRTIO_MMIO_INT_CONFIG);
 	}
 	pthread_mutex_unlock(&v->lock);

@@ -92,6 +92,7 @@ struct virtio_vsock {
 	/* The loop's. */
 	unsigned int turn; /* the connection to look at next */
 	uint32_t next_port;
+	unsigned int told; /* lines on connections so far */
 	unsigned int reset_count;
 	struct vsock_reset resets[VSOCK_RESETS_MAX]; /* due, for what is no connection */
 	struct vsock_conn conns[VSOCK_CONNS_MAX];

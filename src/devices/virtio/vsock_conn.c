@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "devices/virtio/vsock_priv.h"
 
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -82,6 +83,8 @@ void vsock_free(struct vsock_conn *c)
 	if (c->state == VSOCK_FREE) {
 		return;
 	}
+	log_debug_few(&c->vsock->told, "vsock", "guest's port %u, host's port %u: ended",
+		      c->guest_port, c->host_port);
 	close_host(c);
 	c->state = VSOCK_FREE;
 	c->due = 0;
@@ -306,6 +309,11 @@ static void take_request(struct virtio_vsock *s, const struct virtio_vsock_hdr *
 	int fd = vsock_dial(s, h->dst_port);
 	struct vsock_conn *c = fd >= 0 ? vsock_new(s, fd) : NULL;
 
+	log_debug_few(&s->told, "vsock", "guest's port %u to host's port %u: %s", h->src_port,
+		      h->dst_port,
+		      c        ? "connected"
+		      : fd < 0 ? "nobody listens there"
+			       : "too many connections");
 	if (!c) {
 		if (fd >= 0) {
 			close(fd);

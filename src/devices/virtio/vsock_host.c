@@ -193,6 +193,8 @@ void vsock_greeted(struct vsock_conn *c)
 	char line[VSOCK_GREETING_MAX];
 	int n = snprintf(line, sizeof(line), "OK %u\n", c->host_port);
 
+	log_debug_few(&c->vsock->told, "vsock", "host's port %u to guest's port %u: connected",
+		      c->host_port, c->guest_port);
 	c->state = VSOCK_OPEN;
 	c->readable = true;
 	if (send(c->fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) != n) {
