@@ -470,6 +470,7 @@ static int fill_record(struct run *run, struct err *e)
 	r->cpu_asked = run->o.cpu ? strdup(run->o.cpu) : NULL;
 	r->cpu_pmu = run->o.cpu_spec.pmu;
 	r->files = run_shares_to_json(&run->shares, &run->disks);
+	r->nets = run_nets_to_json(&run->nets);
 	if (record_cpu_of_guest(r)) {
 		log_warn("the guest finds another CPUID than KVM was told%s%s",
 			 run->o.cpu ? ": it does not apply --cpu " : "",

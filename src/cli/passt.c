@@ -14,10 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 #define CHILD_FD   3
 #define SAID_BYTES 4096
 #define WORDS_MAX  32
 #define SPEC_BYTES (BACKEND_FORWARDS_MAX * 12 + 32)
+#define ROOM_BYTES (8 << 20) /* for what a TCP connection of Linux's may have on its way */
 
 /* "127.0.0.1/8080:80,8443:443": only this machine's own programs reach the guest. */
 static void forwards_text(const struct backend_net *net, char buf[SPEC_BYTES])
@@ -86,7 +89,20 @@ static int spawn(struct passt *p, const struct backend_net *net, int child_fd, i
 		p->pid_fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 		r = p->pid_fd < 0 ? errno : 0;
 	}
+	log_debug("net", "passt %d: address %s/%s, ports %s: %d", (int)p->pid, address, argv[9],
+		  forwards, r);
 	return r ? err_errno(e, -r, "--net user: passt") : 0;
+}
+
+/* It throws away what its socket has no room for. Who may not have as much gets what the host's
+ * administrator gives everybody, net.core.wmem_max. */
+static void make_room(int fd)
+{
+	const int bytes = ROOM_BYTES;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0) {
+		(void)!setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	}
 }
 
 /**
@@ -109,6 +125,7 @@ int passt_start(struct passt *p, const struct backend_net *net, struct err *e)
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
 		return err_errno(e, -errno, "--net user");
 	}
+	make_room(pair[1]);
 	p->fd = pair[0];
 	/* Not one of those that the child gets as another number: dup2 would leave it closed. */
 	child_fd = fcntl(pair[1], F_DUPFD_CLOEXEC, CHILD_FD + 1);

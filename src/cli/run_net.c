@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "samples/record.h"
 
-#define EXPECTED "none, user, tap=NAME or fd=N"
-#define PORT_MAX 65535
+#define EXPECTED  "none, user, tap=NAME or fd=N"
+#define PORT_MAX  65535
+#define MAC_CHARS 17
 
 /* What the guest of a user-mode network is: passt is told so, and QEMU has it built in. */
 #define USER_ADDRESS "10.0.2.15/24"
@@ -231,6 +233,12 @@ bool run_nets_has_fd(const struct run_nets *n)
 	return found;
 }
 
+static void mac_text(const uint8_t mac[6], char ret[MAC_CHARS + 1])
+{
+	snprintf(ret, MAC_CHARS + 1, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+}
+
 /**
  * run_nets_job() - tell the guest's agent of the networks that it is to set up
  * @n: the networks; must outlive @job
@@ -249,8 +257,43 @@ void run_nets_job(const struct run_nets *n, struct job *job)
 			continue;
 		}
 		*to = (struct job_net){.address = b->address, .gateway = b->gateway, .dns = b->dns};
-		snprintf(to->mac, sizeof(to->mac), "%02x:%02x:%02x:%02x:%02x:%02x", b->mac[0],
-			 b->mac[1], b->mac[2], b->mac[3], b->mac[4], b->mac[5]);
+		mac_text(b->mac, to->mac);
 		job->net_count++;
 	}
+}
+
+static json_t *net_to_json(const struct backend_net *n)
+{
+	static const char *const kinds[] = {
+		[BACKEND_NET_USER] = "user", [BACKEND_NET_TAP] = "tap", [BACKEND_NET_FD] = "fd"};
+	json_t *o, *forwards = json_array();
+	char mac[MAC_CHARS + 1];
+
+	for (size_t i = 0; i < n->forward_count; i++) {
+		json_array_append_new(forwards, json_pack("{s:i, s:i}", "host", n->forwards[i].host,
+							  "guest", n->forwards[i].guest));
+	}
+	mac_text(n->mac, mac);
+	o = json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o}", "kind", kinds[n->kind], "mac", mac,
+		      "address", n->address, "gateway", n->gateway, "dns", n->dns, "tcp", forwards);
+	if (n->kind == BACKEND_NET_TAP) {
+		json_object_set_new(o, "tap", record_text_to_json(n->tap));
+	}
+	return o;
+}
+
+/**
+ * run_nets_to_json() - what networks the guest had, for the record
+ * @n: parsed
+ *
+ * Return: an array, the caller's; NULL when there is none, or no memory.
+ */
+json_t *run_nets_to_json(const struct run_nets *n)
+{
+	json_t *all = n->count > 0 ? json_array() : NULL;
+
+	for (size_t i = 0; i < n->count; i++) {
+		json_array_append_new(all, net_to_json(&n->net[i]));
+	}
+	return all;
 }

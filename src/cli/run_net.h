@@ -3,6 +3,8 @@
 #ifndef CLI_RUN_NET_H
 #define CLI_RUN_NET_H
 
+#include <jansson.h>
+
 #include "cli/options.h"
 #include "engine/backend.h"
 #include "guest/job.h"
@@ -17,5 +19,6 @@ int run_nets_parse(const struct opt_list *values, struct run_nets *ret, struct e
 void run_nets_fini(struct run_nets *n);
 bool run_nets_has_fd(const struct run_nets *n);
 void run_nets_job(const struct run_nets *n, struct job *job);
+json_t *run_nets_to_json(const struct run_nets *n);
 
 #endif

@@ -75,6 +75,7 @@ void record_boot_fini(struct record_boot *r)
 	json_decref(r->vcpus);
 	json_decref(r->memory);
 	json_decref(r->files);
+	json_decref(r->nets);
 	json_decref(r->kvm);
 	json_decref(r->qemu);
 	json_decref(r->kvm_stats);
@@ -227,6 +228,7 @@ static json_t *provenance_to_json(const struct record_boot *r)
 	json_object_set_new(p, "memory", json_or_null(r->memory));
 	json_object_set_new(p, "clock", r->clock ? json_string(r->clock) : json_null());
 	json_object_set_new(p, "files", json_or_null(r->files));
+	json_object_set_new(p, "nets", json_or_null(r->nets));
 	json_object_set_new(p, "start",
 			    json_pack("{s:s?, s:b}", "entry", r->entry, "acpi", (int)r->acpi));
 	return p;

@@ -65,6 +65,7 @@ struct record_boot {
 	json_t *vcpus;  /* {"count":2,"pin":[0,1],"host":2,"overcommit":false}, or NULL */
 	json_t *memory; /* {"bytes":536870912,"pages":"auto",...}, or NULL */
 	json_t *files;  /* {"shares":[{"dir":"/a","at":"/mnt/a","ro":true}],"root":...}, or NULL */
+	json_t *nets;   /* [{"kind":"tap","tap":"t0","mac":...}], or NULL */
 	json_t *kvm;    /* {"api":12,"caps":{...}}, or NULL */
 	json_t *qemu;   /* {"version":...,"argv":[...]}, or NULL */
 

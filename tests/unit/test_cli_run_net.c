@@ -136,6 +136,36 @@ static void the_agent_is_told_of_networks_with_an_address(void **state)
 	run_nets_fini(&nets);
 }
 
+static void assert_told(const char *value, const char *text)
+{
+	struct err e = ERR_INIT;
+	json_t *o;
+	char *found;
+
+	assert_int_equal(parse(value, &e), 0);
+	o = run_nets_to_json(&nets);
+	found = json_dumps(o, JSON_COMPACT | JSON_ENCODE_ANY);
+	assert_string_equal(found, text);
+	free(found);
+	json_decref(o);
+	run_nets_fini(&nets);
+}
+
+static void the_record_says_what_networks_there_were(void **state)
+{
+	struct err e = ERR_INIT;
+
+	assert_told("user,mac=02:aa:00:12:34:56,tcp=8080:80",
+		    "[{\"kind\":\"user\",\"mac\":\"02:aa:00:12:34:56\","
+		    "\"address\":\"10.0.2.15/24\",\"gateway\":\"10.0.2.2\","
+		    "\"dns\":\"10.0.2.3\",\"tcp\":[{\"host\":8080,\"guest\":80}]}]");
+	assert_told("tap=t0,mac=02:aa:00:12:34:56",
+		    "[{\"kind\":\"tap\",\"mac\":\"02:aa:00:12:34:56\",\"address\":null,"
+		    "\"gateway\":null,\"dns\":null,\"tcp\":[],\"tap\":\"t0\"}]");
+	assert_int_equal(parse("none", &e), 0);
+	assert_null(run_nets_to_json(&nets));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +174,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_is_named),
 		cmocka_unit_test(more_networks_than_there_is_room_for_are_refused),
 		cmocka_unit_test(the_agent_is_told_of_networks_with_an_address),
+		cmocka_unit_test(the_record_says_what_networks_there_were),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
