@@ -3,6 +3,9 @@
 import json
 import os
 
+import pytest
+
+from images import MAP, MIB, START, disk_image, on_image
 from conftest import in_guest, ringside
 
 
@@ -27,6 +30,30 @@ def test_this_machines_root_runs_its_programs_in_the_current_folder_and_is_not_w
     assert end.status == 0, end.err
     assert end.out.decode().splitlines() == [os.getcwd(), "x", "42", "/proc/self", "/sys/kernel"]
     assert not os.path.exists("/usr/ringside-test")
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_a_disk_image_as_root_is_written_with_rw_and_only_then(partitioned, tmp_path):
+    image = disk_image(tmp_path, partitioned)
+    start = START if partitioned else 0
+    before = image.read_bytes()
+    for rw, left in (("", ""), (",rw", "kept\n")):
+        end = in_guest("/sh", "-c", "echo kept >/new; read line </new; echo $line",
+                       options=("--root", f"{image}{rw}"))
+        assert (end.status, end.out) == (0, b"kept\n"), end.err
+        assert on_image(image, start, "cat /new") == left
+        assert (image.read_bytes() == before) == (rw == "")
+
+
+def test_a_file_of_a_share_can_be_mapped_and_written_by_its_mapping(tmp_path):
+    for name, rw in (("read", ""), ("write", ",rw")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(b"head".ljust(MIB, b".") + b"tail")
+    end = in_guest("python3", "-c", MAP, "/w/file", "/r/file",
+                   options=("--root", "/", "--share", f"{tmp_path}/write:/w,rw", "--share", f"{tmp_path}/read:/r"))
+    assert (end.status, end.out.decode()) == (0, f"{MIB + 4} head tail\ntail\n"), end.err
+    written = (tmp_path / "write/file").read_bytes()
+    assert written == b"head".ljust(4096, b".") + b"new!" + b"." * (MIB - 4100) + b"tail"
 
 
 def test_a_root_that_is_no_directory_and_no_file_is_249():

@@ -39,3 +39,26 @@ def test_a_guest_that_does_not_fill_a_power_of_two_has_all_of_it(tmp_path):
 @pytest.mark.parametrize("size", SIZES)
 def test_a_guest_around_the_hole_has_all_of_its_memory(size, tmp_path):
     assert touch(size, tmp_path) > 0.9 * size / MIB - 64
+
+
+# What the host's kernel says of the pages of a guest that is up: KiB of memory files in huge pages.
+PAGES = """
+for pages in thp normal; do
+    ringside run --backend kvm --timeout 200 --memory 256M --pages $pages -- \
+        sh -c 'echo up; exec sleep 1000' >/tmp/up & guest=$!
+    until grep -q up /tmp/up; do sleep 0.2; done
+    awk '/memfd:ringside-ram-low/ { ours = 1 } /^VmFlags/ { ours = 0 }
+         ours && /^ShmemPmdMapped/ { sum += $2 } END { print sum + 0 }' /proc/$guest/smaps
+    kill $guest; wait $guest
+done
+exit 0"""
+
+
+def test_transparent_huge_pages_are_what_a_guest_that_asks_for_them_is_made_of():
+    p = subprocess.run([TOP / "tools/lab", "--timeout", "600", "--", "bash", "-c", PAGES],
+                       capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert p.returncode == 0, p.stderr
+    thp, normal = map(int, p.stdout.split())
+    # The kernel and what it has touched; a guest that has just come up has touched some tens of MiB.
+    assert thp >= 16 << 10 and thp % 2048 == 0
+    assert normal == 0

@@ -3,9 +3,15 @@
 Directories of the host in a guest by virtio-fs, and a root of its own, on a real KVM in the lab. One
 boot of the lab runs all cases; the directories are in its memory.
 """
-from cases import case, run_cases
+import sys
+
+from cases import TOP, case, run_cases
 
 import pytest
+
+sys.path.insert(0, str(TOP / "tests/e2e"))
+
+import images  # noqa: E402
 
 RUN = "ringside run --backend kvm --timeout 200"
 CASES = {
@@ -31,6 +37,18 @@ CASES = {
         mkdir /tmp/r && cp -r /bin/busybox /tmp/r/sh
         {RUN} --root /tmp/r,rw -- /sh -c 'echo kept >/new'
         cat /tmp/r/new; rm -r /tmp/r""",
+    # By our own disk: written, and not; the image is the host's, where its soundness is looked at.
+    "image": f"""
+        for image in whole disk; do
+            {RUN} --root $d/$image -- /sh -c 'echo lost >/new; read line </new; echo $line'
+            {RUN} --root $d/$image,rw -- /sh -c 'read line </new || echo none; echo kept >/new'
+        done""",
+    "map": f"""
+        mkdir -p /tmp/read /tmp/write
+        for to in read write; do head -c {images.MIB} /dev/zero >/tmp/$to/file; printf tail >>/tmp/$to/file; done
+        {RUN} --root / --share /tmp/write:/w,rw --share /tmp/read:/r -- python3 -c '{images.MAP}' /w/file /r/file
+        echo $?; dd if=/tmp/write/file bs=4096 skip=1 count=1 2>/dev/null | head -c 8 | tr '\\0' .
+        cmp /tmp/read/file /tmp/write/file; rm -r /tmp/read /tmp/write""",
     "lost": f"""
         mkdir /tmp/l
         {RUN} --share /tmp/l,rw -- sh -c 'echo up; sleep 1000' >/tmp/l.out & pid=$!
@@ -41,7 +59,11 @@ CASES = {
 
 @pytest.fixture(scope="session")
 def ends(tmp_path_factory):
-    return run_cases(tmp_path_factory.mktemp("share"), CASES)
+    where = tmp_path_factory.mktemp("share")
+    (where / "image").mkdir()
+    images.disk_image(where / "image", False)
+    images.disk_image(where / "image", True)
+    return run_cases(where, CASES)
 
 
 @case("share")
@@ -61,6 +83,20 @@ def test_the_hosts_root_runs_its_programs_and_is_not_written(end):
 @case("root_rw")
 def test_a_root_for_writing_is_written(end):
     assert end.lines == ["kept"], end.err
+
+
+@case("image")
+def test_an_image_as_root_whole_or_its_first_partition_is_written_with_rw_only(end):
+    assert end.lines == ["lost", "none"] * 2, end.err
+    assert images.on_image(end.where / "whole", 0, "cat /new") == "kept\n"
+    assert images.on_image(end.where / "disk", images.START, "cat /new") == "kept\n"
+
+
+@case("map")
+def test_a_file_of_a_share_can_be_mapped_and_written_by_its_mapping(end):
+    assert end.lines[:3] == [f"{images.MIB + 4} .... tail", "tail", "0"], end.err
+    assert end.lines[3].startswith("new!....")
+    assert "differ: byte 4097" in end.lines[3]
 
 
 @case("lost")
