@@ -381,7 +381,8 @@ static void describe_thread(struct gdb *g, struct words *w, struct gdb_text *out
 	put_hex(out, text, strlen(text));
 }
 
-static void read_description(struct gdb *g, struct words *w, struct gdb_text *out)
+/* A part of a text that is longer than a packet may be. */
+static void read_part(const char *text, size_t len, struct words *w, struct gdb_text *out)
 {
 	uint64_t at, bytes;
 	size_t n;
@@ -390,11 +391,23 @@ static void read_description(struct gdb *g, struct words *w, struct gdb_text *ou
 		answer(out, ERROR_PACKET);
 		return;
 	}
-	n = at < g->xml_len ? g->xml_len - at : 0;
+	n = at < len ? len - at : 0;
 	n = n < bytes ? n : (size_t)bytes;
 	n = n < READ_MAX ? n : READ_MAX;
-	gdb_put(out, "%c%.*s", at + n < g->xml_len ? 'm' : 'l', (int)n,
-		at < g->xml_len ? g->xml + at : "");
+	gdb_put(out, "%c%.*s", at + n < len ? 'm' : 'l', (int)n, at < len ? text + at : "");
+}
+
+/* Of a process, which may be named and of which there is one. */
+static void read_exec_file(struct gdb *g, struct words *w, struct gdb_text *out)
+{
+	uint64_t process;
+
+	(void)!take_hex(w, &process);
+	if (!take(w, ':')) {
+		answer(out, ERROR_PACKET);
+		return;
+	}
+	read_part(g->exec_file, strlen(g->exec_file), w, out);
 }
 
 static bool contains(const struct words *w, const char *word)
@@ -409,10 +422,12 @@ static void query(struct gdb *g, struct words *w, struct gdb_text *out)
 		g->knows_hard = contains(w, "hwbreak+");
 		gdb_put(out,
 			"PacketSize=%x;qXfer:features:read+;vContSupported+;QStartNoAckMode+;"
-			"swbreak+;hwbreak+",
-			GDB_PACKET_MAX);
+			"swbreak+;hwbreak+%s",
+			GDB_PACKET_MAX, g->exec_file ? ";qXfer:exec-file:read+" : "");
 	} else if (take_word(w, "Xfer:features:read:target.xml:")) {
-		read_description(g, w, out);
+		read_part(g->xml, g->xml_len, w, out);
+	} else if (g->exec_file && take_word(w, "Xfer:exec-file:read:")) {
+		read_exec_file(g, w, out);
 	} else if (take_word(w, "fThreadInfo")) {
 		list_threads(g, true, out);
 	} else if (take_word(w, "sThreadInfo")) {

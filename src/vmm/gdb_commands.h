@@ -84,6 +84,7 @@ struct gdb {
 	unsigned int listed;         /* threads told so far */
 	struct gdb_stop stop;
 	enum gdb_action action[GDB_VCPUS_MAX]; /* of GDB_RESUME */
+	const char *exec_file; /* what runs, for GDB to read: an absolute path, or NULL */
 	char xml[GDB_XML_MAX];
 	size_t xml_len;
 };

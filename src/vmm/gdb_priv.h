@@ -48,6 +48,7 @@ struct gdb_server {
 	bool tell; /* it waits for a stop reply */
 	bool interrupted;
 	struct gdb gdb;
+	char *exec_file; /* that has the guest's symbols; NULL: none is known */
 	struct gdb_parser parser;
 	bool packet_waits, no_acks;
 	uint8_t in[1024];
@@ -70,7 +71,7 @@ void gdb_take_exit(struct vcpu *v);
 bool gdb_take_failure(struct vcpu *v);
 
 /* gdb_server.c */
-int gdb_server_create(struct machine *m, const char *where, bool wait, struct gdb_server **ret,
+int gdb_server_create(struct machine *m, const struct machine_config *cfg, struct gdb_server **ret,
 		      struct err *e) __must_check;
 void gdb_server_destroy(struct gdb_server *s);
 int gdb_server_watch(struct gdb_server *s) __must_check;

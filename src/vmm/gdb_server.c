@@ -8,9 +8,12 @@
 #include "vmm/gdb_priv.h"
 
 #include <arpa/inet.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -239,6 +242,7 @@ static void on_connection(void *ctx, int listening, uint32_t events)
 	s->no_acks = false;
 	s->last_len = 0;
 	gdb_init(&s->gdb, &gdb_machine_ops, s);
+	s->gdb.exec_file = s->exec_file;
 	s->state = GDB_STOPPING;
 	hold_all(s);
 }
@@ -365,19 +369,34 @@ static int listen_at_path(struct gdb_server *s, const char *path, struct err *e)
 	return 0;
 }
 
+/* A bzImage has no symbols. Without a path that fits into an answer GDB is told nothing. */
+static char *find_exec_file(const struct machine_config *cfg)
+{
+	const char *path = cfg->symbols_path ? cfg->symbols_path : cfg->kernel_path;
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char magic[SELFMAG] = "";
+
+	if (fd < 0 || read(fd, magic, sizeof(magic)) != (ssize_t)sizeof(magic) ||
+	    memcmp(magic, ELFMAG, SELFMAG) != 0) {
+		return NULL;
+	}
+	return realpath(path, NULL);
+}
+
 /**
  * gdb_server_create() - listen for a debugger
  * @m: a machine with its vCPUs
- * @where: a port of the loopback address, 0 for one that is free, or a path with a '/'
- * @wait: the guest does not run before the debugger lets it
+ * @cfg: where: a port of the loopback address, 0 for one that is free, or a path with a '/';
+ * whether the guest waits for the debugger; and the kernel, which GDB is told of
  * @ret: set on success; end it with gdb_server_destroy()
  * @e: set on failure
  *
  * Return: 0 or a negative errno.
  */
-int gdb_server_create(struct machine *m, const char *where, bool wait, struct gdb_server **ret,
+int gdb_server_create(struct machine *m, const struct machine_config *cfg, struct gdb_server **ret,
 		      struct err *e)
 {
+	const char *where = cfg->gdb;
 	struct gdb_server *s = calloc(1, sizeof(*s));
 	uint64_t port;
 	int r;
@@ -387,7 +406,8 @@ int gdb_server_create(struct machine *m, const char *where, bool wait, struct gd
 	}
 	s->m = m;
 	s->listen_fd = s->fd = -1;
-	s->wait = wait;
+	s->wait = !cfg->gdb_nowait;
+	s->exec_file = find_exec_file(cfg);
 	s->step_flags = KVM_GUESTDBG_SINGLESTEP;
 	if (kvm_dev_cap(&m->dev, KVM_CAP_SET_GUEST_DEBUG2) & KVM_GUESTDBG_BLOCKIRQ) {
 		/* Else a step leads into the interrupt that waited while the guest stood. */
@@ -426,6 +446,7 @@ void gdb_server_destroy(struct gdb_server *s)
 	if (s->path[0]) {
 		(void)!unlink(s->path);
 	}
+	free(s->exec_file);
 	free(s);
 }
 

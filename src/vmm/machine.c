@@ -432,7 +432,7 @@ int machine_build(const struct machine_config *cfg, struct machine **ret, struct
 		r = make_event(m, e);
 	}
 	if (r == 0 && cfg->gdb) {
-		r = gdb_server_create(m, cfg->gdb, !cfg->gdb_nowait, &m->gdb, e);
+		r = gdb_server_create(m, cfg, &m->gdb, e);
 	}
 	if (r == 0) {
 		r = tracing_make(m, cfg, e);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The real gdb on a machine with a payload, on this KVM: it interprets ring 0 where there is no hardware
 for it, and both kinds of breakpoints, steps, registers and memory work there as well."""
+import json
 import os
 import pathlib
 import re
@@ -43,7 +44,8 @@ def address(run):
 
 def gdb(payload, where, *commands):
     words = [w for c in (f"target remote {where}", *commands) for w in ("-ex", c)]
-    end = subprocess.run([*GDB, FIRMWARE / f"{payload}.elf", *words], capture_output=True, check=False,
+    file = [FIRMWARE / f"{payload}.elf"] if payload else []
+    end = subprocess.run([*GDB, *file, *words], capture_output=True, check=False,
                          timeout=PATIENCE_S, env={**os.environ, "LC_ALL": "C"})
     return end.stdout.decode() + end.stderr.decode()
 
@@ -72,6 +74,33 @@ def test_a_breakpoint_a_step_registers_and_memory(kind):
     assert values == ["0x1234", "0", "8064", "77"], out
     assert "Cannot access memory at address 0xfffff00000000000" in out
     assert "exited normally" in out
+
+
+def test_gdb_finds_the_program_by_itself():
+    run = start("mark", 0)
+    out = gdb(None, address(run), "break payload_main", "continue", "delete", "continue")
+    finish(run, 0)
+    assert "Breakpoint 1, payload_main ()" in out
+    assert "exited normally" in out
+
+
+def watches_are_known():
+    """This KVM runs ring 0 on the processor, whose debug registers stop it then."""
+    end = subprocess.run([BUILD / "ringside", "doctor", "--json"], capture_output=True, check=False)
+    return next(c["status"] for c in json.loads(end.stdout)["checks"] if c["id"] == "ring0") == "ok"
+
+
+@pytest.mark.parametrize("kind", ["watch", "awatch"])
+def test_a_watchpoint_stops_behind_the_write(kind):
+    if not watches_are_known():
+        pytest.skip("this KVM interprets ring 0, and looks at no debug register for data")
+    run = start("mark", 0)
+    out = gdb("mark", address(run), f"{kind} -location fw_block.value_count", "continue", "info symbol $pc",
+              "delete", "continue")
+    finish(run, 0)
+    assert re.search(r"Hardware (access \(read/write\) )?watchpoint 1: -location fw_block.value_count", out)
+    assert "payload_main" in out and "exited normally" in out
+    assert kind == "awatch" or re.search(r"Old value = 0\nNew value = 1", out)
 
 
 def test_ctrl_c_stops_a_guest_that_runs_and_kill_ends_it():

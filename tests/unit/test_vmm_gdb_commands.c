@@ -172,6 +172,24 @@ static void the_description_is_whole_and_names_each_register(void **state)
 	says("qXfer:features:read:other.xml:0,3f0", "");
 }
 
+static void the_program_that_runs_is_told_when_it_is_known(void **state)
+{
+	command("qSupported:swbreak+");
+	assert_null(strstr(out.data, "exec-file"));
+	says("qXfer:exec-file:read::0,100", "");
+	gdb.exec_file = "/a/vmlinux";
+	command("qSupported:swbreak+");
+	assert_non_null(strstr(out.data, ";qXfer:exec-file:read+"));
+	says("qXfer:exec-file:read::0,100", "l/a/vmlinux");
+	says("qXfer:exec-file:read:1:0,100", "l/a/vmlinux");
+	says("qXfer:exec-file:read:1:0,3", "m/a/");
+	says("qXfer:exec-file:read:1:3,100", "lvmlinux");
+	says("qXfer:exec-file:read:1:a,100", "l");
+	says("qXfer:exec-file:read:1:ffffffffffffffff,ffffffffffffffff", "l");
+	says("qXfer:exec-file:read:1", "E01");
+	says("qXfer:exec-file:read:x:0,100", "E01");
+}
+
 static void registers_can_be_changed_one_by_one_and_all_at_once(void **state)
 {
 	char all[2 * GDB_REGS_BYTES + 2] = "G";
@@ -394,6 +412,7 @@ int main(void)
 		cmocka_unit_test_setup(
 			all_registers_have_the_places_that_the_description_gives_them, setup),
 		cmocka_unit_test_setup(the_description_is_whole_and_names_each_register, setup),
+		cmocka_unit_test_setup(the_program_that_runs_is_told_when_it_is_known, setup),
 		cmocka_unit_test_setup(registers_can_be_changed_one_by_one_and_all_at_once, setup),
 		cmocka_unit_test_setup(memory_is_read_as_far_as_there_is_any, setup),
 		cmocka_unit_test_setup(memory_is_written_in_digits_and_in_bytes, setup),
