@@ -127,7 +127,7 @@ static int add_source(struct evloop *l, const struct evloop_source *init,
  * evloop_add_fd() - call a function when a descriptor is ready
  * @l: the loop
  * @fd: a descriptor, which stays the caller's; a regular file counts as always ready
- * @events: EPOLLIN, EPOLLOUT, ...
+ * @events: EPOLLIN, EPOLLOUT, ...; with EPOLLET each time that it becomes ready again
  * @fn: called with @ctx, the descriptor and what is ready
  * @ctx: handed to @fn
  * @ret: set on success; end it with evloop_remove()

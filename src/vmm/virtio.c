@@ -303,8 +303,8 @@ int virtio_slots_watch(struct machine *m)
 		struct virtio_slot *slot = &m->virtio.slots[i];
 
 		slot->m = m;
-		r = evloop_add_fd(m->loop, virtio_doorbell_fd(slot->device), EPOLLIN, on_doorbell,
-				  slot, &slot->source);
+		r = evloop_add_fd(m->loop, virtio_doorbell_fd(slot->device), EPOLLIN | EPOLLET,
+				  on_doorbell, slot, &slot->source);
 		if (r == 0 && slot->watch) {
 			r = slot->watch(slot);
 		}

@@ -281,7 +281,7 @@ static void start(const struct fuzz_step *s)
 static void serve(void)
 {
 	for (unsigned int i = 0; i < TURNS && driver_rung(&drv); i++) {
-		virtio_serve(drv.dev);
+		driver_turn(&drv);
 	}
 }
 

@@ -277,7 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	place = driver_place(&drv);
 	must(virtio_vsock_init(&vsock, &place, path, CID, &e) == 0);
 	drv.dev = &vsock.v;
-	must(evloop_add_fd(loop, virtio_doorbell_fd(&vsock.v), EPOLLIN, on_doorbell, NULL,
+	must(evloop_add_fd(loop, virtio_doorbell_fd(&vsock.v), EPOLLIN | EPOLLET, on_doorbell, NULL,
 			   &doorbell) == 0);
 	must(virtio_vsock_watch(&vsock, loop) == 0);
 	for (unsigned int i = 0; i < PEERS; i++) {

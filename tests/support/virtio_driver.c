@@ -174,7 +174,7 @@ void driver_notify(struct virtio_driver *d, unsigned int queue)
 {
 	driver_set(d, VIRTIO_MMIO_QUEUE_NOTIFY, queue);
 	while (driver_rung(d)) {
-		virtio_serve(d->dev);
+		driver_turn(d);
 	}
 }
 
@@ -185,7 +185,14 @@ static uint64_t events(int fd)
 	return eventfd_read(fd, &n) < 0 ? 0 : n;
 }
 
-/* Has the doorbell been rung since it was served? It stays so. */
+/* Serves the device once, as the loop does when the doorbell rang. */
+void driver_turn(struct virtio_driver *d)
+{
+	events(d->doorbell_fd);
+	virtio_serve(d->dev);
+}
+
+/* Has the doorbell been rung since the last turn? It stays so. */
 bool driver_rung(struct virtio_driver *d)
 {
 	uint64_t n = events(d->doorbell_fd);

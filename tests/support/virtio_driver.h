@@ -47,6 +47,7 @@ uint64_t driver_offered(struct virtio_driver *d);
 void driver_start(struct virtio_driver *d, struct virtio_mmio *dev, unsigned int queues,
 		  uint64_t features);
 void driver_notify(struct virtio_driver *d, unsigned int queue);
+void driver_turn(struct virtio_driver *d);
 bool driver_rung(struct virtio_driver *d);
 unsigned int driver_interrupts(struct virtio_driver *d);
 

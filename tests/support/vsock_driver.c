@@ -83,8 +83,8 @@ int vsock_setup_without_buffers(void **state)
 	place = driver_place(&vsock_drv);
 	assert_int_equal(virtio_vsock_init(&vsock_dev, &place, vsock_path, CID, &e), 0);
 	assert_int_equal(evloop_create(&loop), 0);
-	assert_int_equal(evloop_add_fd(loop, virtio_doorbell_fd(&vsock_dev.v), EPOLLIN, on_doorbell,
-				       NULL, &doorbell),
+	assert_int_equal(evloop_add_fd(loop, virtio_doorbell_fd(&vsock_dev.v), EPOLLIN | EPOLLET,
+				       on_doorbell, NULL, &doorbell),
 			 0);
 	assert_int_equal(evloop_add_timer(loop, on_pause, NULL, &pause_timer), 0);
 	assert_int_equal(virtio_vsock_watch(&vsock_dev, loop), 0);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -246,6 +247,33 @@ static void a_timer_that_arms_itself_at_once_lets_others_have_their_turn(void **
 	close(p[1]);
 }
 
+/* As a doorbell: it is never read, and rings again while it is served. */
+static void ring_again(void *ctx, int fd, uint32_t events)
+{
+	struct watch *w = ctx;
+
+	if (++w->calls < w->stop_at) {
+		assert_int_equal(eventfd_write(fd, 1), 0);
+	}
+}
+
+static void an_edge_is_told_once_and_none_is_lost(void **state)
+{
+	_cleanup_(evloop_destroy_p) struct evloop *l = NULL;
+	_cleanup_close_ int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct watch w = {.stop_at = 5}, end = {.stop_at = 1};
+
+	assert_int_equal(evloop_create(&l), 0);
+	end.loop = l;
+	assert_int_equal(evloop_add_fd(l, fd, EPOLLIN | EPOLLET, ring_again, &w, &w.source), 0);
+	assert_int_equal(evloop_add_timer(l, count_timer, &end, &end.source), 0);
+	assert_int_equal(evloop_arm_timer(end.source,
+					  clock_now_ns(&clock_monotonic) + 50 * NS_PER_MSEC, 0),
+			 0);
+	assert_int_equal(evloop_run(l), 0);
+	assert_int_equal(w.calls, 5);
+}
+
 static void a_closed_descriptor_is_refused(void **state)
 {
 	_cleanup_(evloop_destroy_p) struct evloop *l = NULL;
@@ -265,6 +293,7 @@ int main(void)
 		cmocka_unit_test(timers_expire_in_the_order_of_their_times),
 		cmocka_unit_test(a_timer_that_another_disarms_or_removes_does_not_expire),
 		cmocka_unit_test(a_timer_that_arms_itself_at_once_lets_others_have_their_turn),
+		cmocka_unit_test(an_edge_is_told_once_and_none_is_lost),
 		cmocka_unit_test(a_closed_descriptor_is_refused),
 	};
 

@@ -252,7 +252,7 @@ static void a_paused_port_keeps_its_bytes_in_the_guest(void **state)
 	virtio_console_pause(&con, 1, false);
 	assert_int_equal(seen.count[1], 0); /* not from inside the call */
 	assert_true(driver_rung(&drv));
-	virtio_serve(&con.v);
+	driver_turn(&drv);
 	assert_int_equal(seen.count[1], 4);
 	assert_false(virtio_console_has_output(&con));
 }
@@ -275,7 +275,7 @@ static void a_long_write_may_be_paused_in_its_middle(void **state)
 	assert_true(virtio_console_has_output(&con));
 	while (virtio_console_has_output(&con)) {
 		virtio_console_pause(&con, 1, false);
-		virtio_serve(&con.v);
+		driver_turn(&drv);
 	}
 	assert_int_equal(seen.count[1], 0x8000);
 	assert_memory_equal(seen.bytes[1], drv.ram.bytes + DATA, 0x8000);
@@ -354,7 +354,7 @@ static void a_mad_driver_hurts_nobody_but_itself(void **state)
 		vring_offer(q, (uint16_t)rng_below(&rng, q->size));
 		driver_set(&drv, VIRTIO_MMIO_QUEUE_NOTIFY, queue);
 		for (unsigned int turns = 0; driver_rung(&drv) && turns < 4; turns++) {
-			virtio_serve(&con.v);
+			driver_turn(&drv);
 		}
 		virtio_console_input(&con, 0, "input", rng_below(&rng, 6));
 		memset(seen.count, 0, sizeof(seen.count));

@@ -67,7 +67,7 @@ static void start(struct fixture *f)
 {
 	driver_start(&f->d, &f->fs.v, VIRTIO_FS_QUEUES, driver_offered(&f->d));
 	while (driver_rung(&f->d)) {
-		virtio_serve(&f->fs.v);
+		driver_turn(&f->d);
 	}
 }
 
@@ -157,7 +157,7 @@ static void a_queue_that_is_not_ready_is_not_handed_over(void **state)
 
 	assert_int_equal(make(f), 0);
 	driver_start(&f->d, &f->fs.v, 1, driver_offered(&f->d));
-	virtio_serve(&f->fs.v);
+	driver_turn(&f->d);
 	assert_true(f->back.queue[0].enabled);
 	assert_false(f->back.queue[1].enabled);
 	end(f);

@@ -221,14 +221,14 @@ static void requests_before_driver_ok_wait_for_it(void **state)
 	driver_start(&drv, &dev.v, QUEUES, DRIVER_V1);
 	dev.v.status = ready;
 	while (driver_rung(&drv)) {
-		virtio_serve(&dev.v);
+		driver_turn(&drv);
 	}
 	add(0);
 	driver_notify(&drv, 0);
 	assert_int_equal(dev.served, 0);
 	driver_set(&drv, VIRTIO_MMIO_STATUS, ready | VIRTIO_CONFIG_S_DRIVER_OK);
 	assert_true(driver_rung(&drv));
-	virtio_serve(&dev.v);
+	driver_turn(&drv);
 	assert_int_equal(dev.served, 1);
 }
 
@@ -245,11 +245,11 @@ static void a_driver_without_end_gets_a_bounded_turn_and_another(void **state)
 	for (unsigned int i = 0; i < VIRTQ_SIZE_MAX; i++) {
 		add(0);
 	}
-	virtio_serve(&dev.v);
+	driver_turn(&drv);
 	assert_in_range(dev.served, VIRTIO_BUDGET / 2, VIRTIO_BUDGET);
 	assert_int_equal(driver_interrupts(&drv), 1);
 	while (driver_rung(&drv)) {
-		virtio_serve(&dev.v);
+		driver_turn(&drv);
 	}
 	assert_int_equal(dev.served, VIRTQ_SIZE_MAX);
 	assert_int_equal(vring_used_flags(&drv.queue[0]), 0);
@@ -300,7 +300,7 @@ static void a_queue_that_is_ready_is_not_moved(void **state)
 static void a_doorbell_that_came_as_an_exit_rings_too(void **state)
 {
 	driver_start(&drv, &dev.v, QUEUES, DRIVER_V1);
-	virtio_serve(&dev.v);
+	driver_turn(&drv);
 	assert_false(driver_rung(&drv));
 	driver_set(&drv, VIRTIO_MMIO_QUEUE_NOTIFY, 0);
 	assert_true(driver_rung(&drv));
@@ -330,7 +330,7 @@ static void any_access_of_any_width_and_offset_is_survived(void **state)
 			assert_true(size == 8 || v >> (8 * size) == 0);
 		}
 		if (rng_below(&rng, 16) == 0) {
-			virtio_serve(&dev.v);
+			driver_turn(&drv);
 		}
 		/* Most of the time, a driver that goes on. */
 		if (rng_below(&rng, 500) == 0) {

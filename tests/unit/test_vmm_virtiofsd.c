@@ -78,7 +78,7 @@ static void start_driver(struct fixture *f)
 {
 	driver_start(&f->d, &f->fs.v, VIRTIO_FS_QUEUES, driver_offered(&f->d));
 	while (driver_rung(&f->d)) {
-		virtio_serve(&f->fs.v);
+		driver_turn(&f->d);
 	}
 	assert_false(driver_get(&f->d, VIRTIO_MMIO_STATUS) & VIRTIO_CONFIG_S_NEEDS_RESET);
 }
