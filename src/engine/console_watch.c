@@ -3,6 +3,7 @@
 #include "engine/console_watch.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -150,6 +151,37 @@ static void line_end(struct console_watch *w)
 	line_judge(w);
 }
 
+static bool is_kept(unsigned char c)
+{
+	return (c >= 0x20 && c != 0x7f) || c == '\t';
+}
+
+/* Eight bytes at once: none is below 0x20 or 0x7f. */
+static bool are_kept(const unsigned char *p)
+{
+	const uint64_t each = UINT64_MAX / UINT8_MAX;
+	uint64_t word, rubout;
+
+	memcpy(&word, p, sizeof(word));
+	rubout = word ^ (each * 0x7f);
+	return ((((word - each * 0x20) & ~word) | ((rubout - each) & ~rubout)) & (each * 0x80)) ==
+	       0;
+}
+
+/* How many bytes are kept before the first that is not. */
+static size_t kept_run(const unsigned char *p, size_t len)
+{
+	size_t n = 0;
+
+	while (n + sizeof(uint64_t) <= len && are_kept(p + n)) {
+		n += sizeof(uint64_t);
+	}
+	while (n < len && is_kept(p[n])) {
+		n++;
+	}
+	return n;
+}
+
 /**
  * console_watch_feed() - take bytes as the guest wrote them
  * @w: an initialised watch
@@ -162,15 +194,19 @@ static void line_end(struct console_watch *w)
  */
 void console_watch_feed(struct console_watch *w, const void *data, size_t len)
 {
-	const unsigned char *p = data;
+	const unsigned char *p = data, *end = p + len;
 
-	for (size_t i = 0; i < len; i++) {
-		if (p[i] == '\n' || w->line_len == CONSOLE_WATCH_LINE_MAX) {
+	while (p < end) {
+		size_t room = CONSOLE_WATCH_LINE_MAX - w->line_len, left = (size_t)(end - p);
+		size_t n = kept_run(p, left < room ? left : room);
+
+		memcpy(w->line + w->line_len, p, n);
+		w->line_len += n;
+		p += n;
+		if (p < end && (*p == '\n' || w->line_len == CONSOLE_WATCH_LINE_MAX)) {
 			line_end(w);
 		}
-		if ((p[i] >= 0x20 && p[i] != 0x7f) || p[i] == '\t') {
-			w->line[w->line_len++] = (char)p[i];
-		}
+		p += p < end && !is_kept(*p);
 	}
 	w->line[w->line_len] = '\0';
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/rng.h"
 #include "engine/console_watch.h"
 
 static struct {
@@ -162,6 +163,63 @@ static void control_characters_are_not_kept(void **state)
 	assert_string_equal(console_watch_line(&w, 0), "[2Jab\tc");
 }
 
+/* Byte by byte, as it is described. */
+static size_t plain_feed(char *line, size_t at, const unsigned char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (p[i] == '\n' || at == CONSOLE_WATCH_LINE_MAX) {
+			at = 0;
+		}
+		if ((p[i] >= 0x20 && p[i] != 0x7f) || p[i] == '\t') {
+			line[at++] = (char)p[i];
+		}
+	}
+	line[at] = '\0';
+	return at;
+}
+
+static void every_byte_at_every_place_is_kept_or_left_out(void **state)
+{
+	for (unsigned int c = 0; c < 256; c++) {
+		for (size_t at = 0; at < 24; at++) {
+			char line[CONSOLE_WATCH_LINE_MAX + 1];
+			unsigned char buf[25];
+			size_t len;
+
+			memset(buf, at % 2 ? 0x80 : 'a', sizeof(buf));
+			buf[at] = (unsigned char)c;
+			len = plain_feed(line, 0, buf, sizeof(buf));
+			console_watch_feed(&w, buf, sizeof(buf));
+			assert_int_equal(w.line_len, len);
+			assert_string_equal(w.line, line);
+			feed("\n");
+		}
+	}
+}
+
+static void any_bytes_in_any_pieces_make_the_lines_of_single_bytes(void **state)
+{
+	static const unsigned char odd[] = {'\n', '\r', '\t', 0x7f, 0x1f, 0x20, 0x80, 0xff, 0};
+	char line[CONSOLE_WATCH_LINE_MAX + 1];
+	unsigned char buf[2048];
+	struct rng rng;
+	size_t at = 0;
+
+	rng_init(&rng, 1);
+	for (unsigned int round = 0; round < 2000; round++) {
+		size_t len = rng_below(&rng, rng_below(&rng, 8) ? 40 : sizeof(buf));
+
+		for (size_t i = 0; i < len; i++) {
+			buf[i] = rng_below(&rng, 64) ? (unsigned char)('a' + rng_below(&rng, 26))
+						     : odd[rng_below(&rng, sizeof(odd))];
+		}
+		at = plain_feed(line, at, buf, len);
+		console_watch_feed(&w, buf, len);
+		assert_int_equal(w.line_len, at);
+		assert_string_equal(w.line, line);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +231,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_last_lines_are_kept_oldest_first, start, end),
 		cmocka_unit_test_setup_teardown(a_line_without_end_is_cut_and_not_lost, start, end),
 		cmocka_unit_test_setup_teardown(control_characters_are_not_kept, start, end),
+		cmocka_unit_test_setup_teardown(every_byte_at_every_place_is_kept_or_left_out,
+						start, end),
+		cmocka_unit_test_setup_teardown(
+			any_bytes_in_any_pieces_make_the_lines_of_single_bytes, start, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
