@@ -23,7 +23,6 @@ struct command {
 	const char **v;
 	size_t count;
 	char timeout[16];
-	char **modules; /* NULL-terminated, owned */
 };
 
 /**
@@ -76,26 +75,7 @@ static unsigned int kselftest_timeout(const char *dir)
 	return s;
 }
 
-static int add_modules(struct command *c, char *const *list, struct err *e)
-{
-	c->modules = calloc(list_count(list) + 1, sizeof(*c->modules));
-	if (!c->modules) {
-		return err_set(e, -ENOMEM, "out of memory");
-	}
-	for (size_t i = 0; list && list[i]; i++) {
-		const char *dot = strrchr(list[i], '.');
-
-		if (asprintf(&c->modules[i], "%s%s", list[i],
-			     dot && strcmp(dot, ".ko") == 0 ? "" : ".ko") < 0) {
-			c->modules[i] = NULL;
-			return err_set(e, -ENOMEM, "out of memory");
-		}
-		add(c, c->modules[i]);
-	}
-	return 0;
-}
-
-static int fill(struct command *c, const struct suite_test *t, struct err *e)
+static void fill(struct command *c, const struct suite_test *t)
 {
 	if (t->kind == SUITE_SCRIPT) {
 		add(c, "sh");
@@ -107,16 +87,15 @@ static int fill(struct command *c, const struct suite_test *t, struct err *e)
 		for (size_t i = 0; t->argv && t->argv[i]; i++) {
 			add(c, t->argv[i]);
 		}
-		return 0;
+		return;
 	}
 	add(c, TEST_GUEST_RUNNER);
 	if (t->kind == SUITE_KUNIT) {
 		add(c, "--insmod");
-		add(c, TEST_GUEST_TESTS);
-		return add_modules(c, t->list, e);
+	} else {
+		add(c, "--skip");
+		add(c, t->kind == SUITE_KSELFTEST ? KSELFTEST_SKIP : SCRIPTS_SKIP);
 	}
-	add(c, "--skip");
-	add(c, t->kind == SUITE_KSELFTEST ? KSELFTEST_SKIP : SCRIPTS_SKIP);
 	if (t->kind == SUITE_KSELFTEST) {
 		snprintf(c->timeout, sizeof(c->timeout), "%u", kselftest_timeout(t->path));
 		add(c, "--timeout");
@@ -126,16 +105,6 @@ static int fill(struct command *c, const struct suite_test *t, struct err *e)
 	for (size_t i = 0; t->list && t->list[i]; i++) {
 		add(c, t->list[i]);
 	}
-	return 0;
-}
-
-static void command_fini(struct command *c)
-{
-	for (size_t i = 0; c->modules && c->modules[i]; i++) {
-		free(c->modules[i]);
-	}
-	free(c->modules);
-	free(c->v);
 }
 
 /**
@@ -168,10 +137,11 @@ int test_job_make(const struct suite_case *c, char **ret_text, size_t *ret_len, 
 		*ret_len = 0;
 		return 0;
 	}
-	r = command.v ? fill(&command, t, e) : err_set(e, -ENOMEM, "out of memory");
-	if (r == 0) {
-		r = job_write(&job, ret_text, ret_len, e);
+	if (!command.v) {
+		return err_set(e, -ENOMEM, "out of memory");
 	}
-	command_fini(&command);
+	fill(&command, t);
+	r = job_write(&job, ret_text, ret_len, e);
+	free(command.v);
 	return r;
 }
