@@ -162,6 +162,26 @@ def test_bisect_skips_what_was_not_built_and_gives_up_on_wrong_words(tmp_path):
     assert run(tmp_path, "--bisect", "/nowhere.yaml").status == 128
 
 
+def test_git_bisect_finds_the_bad_commit_and_passes_over_what_does_not_boot(tmp_path):
+    repo = tmp_path / "repo"
+    repo.mkdir()
+
+    def git(*args):
+        return subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *map(str, args)],
+                              cwd=repo, check=True, capture_output=True, text=True).stdout
+
+    git("init", "-q")
+    # The fourth does not boot, the sixth is bad.
+    for i, act in enumerate(["exit=0", "exit=0", "exit=0", "exit=242", "exit=0", "exit=1", "exit=1", "exit=1"]):
+        (repo / "suite.yaml").write_text(f"# {i}\ntests: [{{name: t, command: [{act}]}}]\n")
+        git("add", "suite.yaml")
+        git("commit", "-q", "-m", f"change {i}")
+    git("bisect", "start", "HEAD", "HEAD~7")
+    out = git("bisect", "run", "sh", "-c", f"exec {RINGSIDE} test --bisect --backend qemu --runner {FAKE} "
+              f"--out {tmp_path}/out-$(git rev-parse HEAD) suite.yaml")
+    assert "is the first bad commit" in out and "change 5" in out
+
+
 def test_listing_runs_nothing_and_order_is_the_seeds(tmp_path):
     path = suite(tmp_path, *((f"t{i}", "command: [exit=0]") for i in range(30)))
     lists = [run(tmp_path, "--list", *more, path).out.decode().split()
