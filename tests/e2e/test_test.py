@@ -149,6 +149,23 @@ def test_kvm_that_is_required_and_not_there_is_4_with_doctors_check(tmp_path):
     assert {r["backend"] for r in results(tmp_path)} == {"qemu"}
 
 
+def test_what_a_test_needs_and_is_not_there_skips_it_with_the_reason(tmp_path):
+    needs = {"printk": "config=PRINTK=y", "none": "config=NONESUCH", "cpus": "cpus=1000", "one": "cpus=1",
+             "file": "file=/nowhere/x", "here": "file=/proc/self", "memory": "memory=900000G", "kvm": "kvm",
+             "tcg": "class=tcg", "native": "class=native"}
+    path = suite(tmp_path, *((name, f"command: [exit=0], needs: ['{n}']") for name, n in needs.items()))
+    end = run(tmp_path, path)
+    assert end.status == 0, end.err
+    got = {r["id"]: (r["verdict"], r["message"]) for r in results(tmp_path)}
+    assert {i for i, (verdict, _) in got.items() if verdict == "ok"} == {"printk", "one", "here", "tcg"}
+    assert got["none"] == ("skipped", "config=NONESUCH: kernel base has it not")
+    assert got["cpus"][1].startswith("cpus=1000: this machine has ")
+    assert got["file"] == ("skipped", "file=/nowhere/x: No such file or directory")
+    assert got["kvm"] == ("skipped", "kvm: --backend qemu was asked for")
+    assert got["native"] == ("skipped", "class=native: this is class tcg")
+    assert all(verdict == "skipped" for i, (verdict, _) in got.items() if i == "memory")
+
+
 @pytest.mark.parametrize("acts, status", [
     (("exit=0",), 0), (("exit=1",), 1), (("exit=240",), 1), (("exit=242",), 125), (("exit=248",), 125),
     (("exit=0", "exit=242"), 125), (("exit=1", "exit=242"), 1), (("crash",), 125)])
