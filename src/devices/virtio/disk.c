@@ -346,13 +346,14 @@ int disk_discard(struct disk *d, uint64_t sector, uint64_t sectors)
 
 static int write_zeros(struct disk *d, uint64_t sector, uint64_t sectors)
 {
-	static const uint8_t zeros[DISK_BOUNCE_BYTES] __attribute__((aligned(DISK_ALIGN_MAX)));
+	/* Never written to, and not const, which would be 64 KiB of the program's file. */
+	static uint8_t zeros[DISK_BOUNCE_BYTES] __attribute__((aligned(DISK_ALIGN_MAX)));
 	const uint64_t most = sizeof(zeros) / DISK_SECTOR_BYTES;
 	int r = 0;
 
 	while (sectors > 0 && r == 0) {
 		uint64_t n = sectors < most ? sectors : most;
-		struct iovec iov = {(void *)(uintptr_t)zeros, n * DISK_SECTOR_BYTES};
+		struct iovec iov = {zeros, n * DISK_SECTOR_BYTES};
 
 		r = transfer(d, true, sector, &iov, 1);
 		sector += n;
