@@ -8,7 +8,7 @@ import sys
 import jsonschema
 import pytest
 
-from conftest import RINGSIDE, TOP, ringside
+from conftest import BUILD, RINGSIDE, TOP, ringside
 
 sys.path.insert(0, str(TOP / "tests/support"))
 import junit  # noqa: E402
@@ -275,3 +275,48 @@ def test_slower_is_beyond_the_noise(tmp_path):
 
 def test_text_is_coloured_for_no_pipe(golden_run):
     assert b"\033[3" not in ringside("report", golden_run).out
+
+
+FAKE = BUILD / "tests" / "fake_boot"
+ACTS = {"good": "exit=0", "bad": "exit=1", "crashed": "crash", "more": "exit=0", "most": "exit=0"}
+
+
+def run_suite(tmp_path, out, *words):
+    """Runs a suite of five tests, each a few lines of the file, on a fake of 'ringside run'."""
+    suite = tmp_path / "suite.yaml"
+    suite.write_text("tests:\n" + "".join(f"  - command: [{act}]\n    name: {name}\n\n" for name, act in ACTS.items()))
+    return ringside("test", "--backend", "qemu", "--runner", FAKE, "--out", tmp_path / out, *words, suite)
+
+
+def test_what_a_run_writes_is_what_its_readers_expect(tmp_path):
+    form = {name: tmp_path / f"run.{name}" for name in ("json", "junit", "tap", "github")}
+    end = run_suite(tmp_path, "out", *(word for name, path in form.items() for word in (f"--{name}", path)))
+    assert end.status == 1, end.err
+    for line in (tmp_path / "out/results.ndjson").read_text().splitlines():
+        jsonschema.validate(json.loads(line), SCHEMA)
+    jsonschema.validate(json.loads(form["json"].read_text()), SCHEMA)
+    root = junit.check(form["junit"].read_text())
+    assert root.get("tests") == "5" and int(root.get("failures")) + int(root.get("errors")) == 2
+    prove = subprocess.run(["prove", "-e", "cat", form["tap"]], capture_output=True, text=True)
+    assert "Tests: 5 Failed: 2" in prove.stdout
+    notes = form["github"].read_text().splitlines()
+    lines = (tmp_path / "suite.yaml").read_text().splitlines()
+    assert len(notes) == 2
+    for note in notes:
+        properties = dict(p.split("=", 1) for p in note.split("::")[1].removeprefix("error ").split(","))
+        assert properties["file"].endswith("suite.yaml")
+        # It points to where the test begins, which is the line before that of its name.
+        assert lines[int(properties["line"]) - 1].strip().startswith("- command")
+        assert lines[int(properties["line"])].strip() == f"name: {properties['title']}"
+
+
+def test_the_shards_of_a_run_are_the_run(tmp_path):
+    whole = run_suite(tmp_path, "whole")
+    for i in (1, 2, 3):
+        assert run_suite(tmp_path, f"s{i}", "--shard", f"{i}/3", "--shuffle", i).status in (0, 1)
+    merged = ringside("report", "--merge", tmp_path / "s3", tmp_path / "s1", tmp_path / "s2")
+    assert (whole.status, merged.status) == (1, 1), whole.err + merged.err
+    assert merged.out.decode().splitlines()[0] == whole.out.decode().splitlines()[0]
+    assert merged.out.count(b"\nnot ok ") == 2 and b"not run" not in merged.out
+    part = ringside("report", "--merge", "--tap", tmp_path / "s1", tmp_path / "s3")
+    assert part.out.count(b"# ERROR it was to run and has no result") == 2
