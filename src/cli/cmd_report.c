@@ -15,7 +15,7 @@
 
 /* Forms that only a test run has, or a comparison. */
 struct forms {
-	bool json, details, junit, tap, github, markdown;
+	bool json, details, junit, tap, github, markdown, csv, gobench;
 	const char *html;
 };
 
@@ -31,34 +31,37 @@ static enum report_form form_of(const struct forms *f)
 
 static int form_count(const struct forms *f)
 {
-	return f->json + f->junit + f->tap + f->github + f->markdown;
+	return f->json + f->junit + f->tap + f->github + f->markdown + f->csv + f->gobench;
 }
 
 /* Whether something was asked for that only a test run has. */
 static bool asks_for_tests(const struct forms *f, const struct report_tests *t)
 {
-	return form_count(f) > f->json || t->merge || t->baseline || t->results;
+	return f->tap || f->github || t->merge || t->baseline || t->results;
 }
 
 static int check(const struct forms *f, const struct report_tests *t, bool of_tests, struct err *e)
 {
-	bool for_comparisons = f->details || f->html;
+	bool for_comparisons = f->details || f->html || f->csv || f->gobench;
 
 	if (form_count(f) > 1) {
 		return err_set(
 			e, -EINVAL,
-			"--json, --junit, --tap, --github and --markdown exclude each other");
+			"--json, --csv, --gobench, --junit, --tap, --github and --markdown exclude "
+			"each other");
 	}
 	if (for_comparisons && of_tests) {
-		return err_set(e, -EINVAL,
-			       "%s is of a test run: --details and --html are for comparisons",
-			       t->paths[0]);
+		return err_set(
+			e, -EINVAL,
+			"%s is of a test run: --details, --html, --csv and --gobench are for "
+			"comparisons",
+			t->paths[0]);
 	}
 	/* One that cannot be read is told of as such. */
 	if (asks_for_tests(f, t) && !of_tests && access(t->paths[0], R_OK) == 0) {
 		return err_set(e, -EINVAL,
-			       "%s is not of a test run: --junit, --tap, --github, --markdown, "
-			       "--merge, --baseline and --results are for those",
+			       "%s is not of a test run: --tap, --github, --merge, --baseline and "
+			       "--results are for those",
 			       t->paths[0]);
 	}
 	if (t->count > 1 && !t->merge) {
@@ -73,6 +76,15 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 	return 0;
 }
 
+static int (*comparison_form(const struct forms *f))(const struct report_set *, FILE *)
+{
+	return f->csv        ? report_set_csv
+	       : f->gobench  ? report_set_gobench
+	       : f->junit    ? report_set_junit
+	       : f->markdown ? report_set_markdown
+			     : NULL;
+}
+
 static int report_comparison(const char *path, const struct forms *f)
 {
 	struct comparison c = {0};
@@ -84,6 +96,7 @@ static int report_comparison(const char *path, const struct forms *f)
 	} else {
 		status = print_report(&c, &(struct report_output){.results = path,
 								  .json = f->json,
+								  .form = comparison_form(f),
 								  .details = f->details,
 								  .html = f->html});
 	}
@@ -105,17 +118,20 @@ int cmd_report(int argc, char **argv)
 	struct report_tests t = {0};
 	const struct opt_row rows[] = {
 		{OPT_FLAG, "json", 0, &f.json, .help = "as JSON"},
+		{OPT_FLAG, "junit", 0, &f.junit, .help = "as JUnit XML"},
+		{OPT_FLAG, "markdown", 0, &f.markdown, .help = "as Markdown"},
 		{OPT_GROUP, .help = "Of a comparison"},
 		{OPT_FLAG, "details", 0, &f.details,
 		 .help = "of a scenario: every benchmark in full, as a comparison of two arms has "
 			 "it"},
 		{OPT_STRING, "html", 0, &f.html, .arg = "FILE",
 		 .help = "also as a page with charts, in one file that needs no other"},
+		{OPT_FLAG, "csv", 0, &f.csv, .help = "as CSV, a row for each benchmark"},
+		{OPT_FLAG, "gobench", 0, &f.gobench,
+		 .help = "every boot's value as Go's benchmarks print it: benchstat -col arm FILE"},
 		{OPT_GROUP, .help = "Of a test run"},
-		{OPT_FLAG, "junit", 0, &f.junit, .help = "as JUnit XML"},
 		{OPT_FLAG, "tap", 0, &f.tap, .help = "as KTAP"},
 		{OPT_FLAG, "github", 0, &f.github, .help = "as annotations of GitHub Actions"},
-		{OPT_FLAG, "markdown", 0, &f.markdown, .help = "as Markdown"},
 		{OPT_FLAG, "merge", 0, &t.merge,
 		 .help = "the files are the shards of one run; what is missing is named"},
 		{OPT_STRING, "results", 0, &t.results, .arg = "FILE",

@@ -50,9 +50,10 @@ static int write_html(const struct report_output *o, const struct report_set *se
 
 static int write_stdout(const struct report_output *o, const struct report_set *set)
 {
-	int r = o->json ? write_json(set)
-			: report_set_text(set, stdout, report_wants_colour(STDOUT_FILENO),
-					  o->details);
+	int r = o->json   ? write_json(set)
+		: o->form ? o->form(set, stdout)
+			  : report_set_text(set, stdout, report_wants_colour(STDOUT_FILENO),
+					    o->details);
 
 	if (r < 0 || fflush(stdout) == EOF || ferror(stdout)) {
 		log_error("stdout: the report cannot be written");

@@ -4,14 +4,17 @@
 #define CLI_PRINT_REPORT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "engine/comparison.h"
+#include "report/report.h"
 
 struct report_output {
 	const char *results; /* the file that the comparison is recorded in */
 	bool json;           /* on stdout as JSON, not as text */
-	bool details;        /* as text: a section for each benchmark, also of a scenario */
-	const char *html;    /* a page to write as well, or NULL */
+	int (*form)(const struct report_set *s, FILE *out); /* or in this form; NULL: as text */
+	bool details;     /* as text: a section for each benchmark, also of a scenario */
+	const char *html; /* a page to write as well, or NULL */
 };
 
 int print_report(const struct comparison *c, const struct report_output *o);

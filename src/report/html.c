@@ -327,8 +327,7 @@ static void put_provenance(FILE *out, const struct report_set *s, const struct r
 		 r->margin_abs, exec_class_unit(r->class), 100 * r->margin_rel);
 	put_fact(out, "margin", text);
 	for (size_t i = 0; i < s->n_reports; i++) {
-		if (i == 0 || report_letter(s->reports[i], STATS_B) <=
-				      report_letter(s->reports[i - 1], STATS_B)) {
+		if (report_set_begins_group(s, i)) {
 			put_fact(out, "group", s->reports[i]->group);
 			put_arm(out, s->reports[i], STATS_A);
 		}

@@ -171,5 +171,9 @@ bool report_set_is_plain(const struct report_set *s);
 int report_set_exit_status(const struct report_set *s);
 int report_set_text(const struct report_set *s, FILE *out, bool colour, bool details) __must_check;
 json_t *report_set_json(const struct report_set *s);
+int report_set_csv(const struct report_set *s, FILE *out) __must_check;
+int report_set_gobench(const struct report_set *s, FILE *out) __must_check;
+int report_set_markdown(const struct report_set *s, FILE *out) __must_check;
+int report_set_junit(const struct report_set *s, FILE *out) __must_check;
 
 #endif

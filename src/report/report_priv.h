@@ -37,6 +37,8 @@ size_t report_boots(const struct report_bench *b);
 
 int report_warn(const struct report *r, struct report_bench *b) __must_check;
 
+bool report_set_begins_group(const struct report_set *s, size_t i);
+
 /* Pieces of the text that several pages are made of. */
 void report_wrap(FILE *out, size_t at, size_t indent, const char *text);
 void report_line(FILE *out, const char *label, const char *text);

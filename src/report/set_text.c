@@ -169,16 +169,30 @@ static void put_set_head(FILE *out, const struct report_set *s)
 	}
 }
 
+/**
+ * report_set_begins_group() - is a report the first one of its group?
+ * @s: the set
+ * @i: which report
+ *
+ * Return: whether its baseline was not the one of the report before it.
+ * Context: any thread.
+ */
+bool report_set_begins_group(const struct report_set *s, size_t i)
+{
+	const char *group = s->reports[i]->group;
+
+	return i == 0 || !group || !s->reports[i - 1]->group ||
+	       strcmp(group, s->reports[i - 1]->group) != 0;
+}
+
 static void put_comparison(FILE *out, const struct report_set *s, size_t i, bool colour,
 			   bool details)
 {
 	const struct report *r = s->reports[i];
-	bool first = i == 0 || !r->group || !s->reports[i - 1]->group ||
-		     strcmp(r->group, s->reports[i - 1]->group) != 0;
 	char text[ERR_TEXT_MAX];
 
 	fputc('\n', out);
-	if (first) {
+	if (report_set_begins_group(s, i)) {
 		snprintf(text, sizeof(text), "%.200s: %zu of %zu blocks complete",
 			 r->group ? r->group : "", r->blocks_complete, r->blocks_planned);
 		report_wrap(out, 0, 0, text);

@@ -198,13 +198,13 @@ def test_a_comparison_is_no_shard(tmp_path):
     other = write(tmp_path / "other", {"schema_version": 2, "type": "plan"})
     end = ringside("report", "--merge", shard(tmp_path, 1, 2), other)
     assert end.status == 4 and "a record of type 'plan', expected 'test-plan'" in end.err
-    end = ringside("report", "--junit", other)
+    end = ringside("report", "--tap", other)
     assert end.status == 2 and "is not of a test run" in end.err
 
 
 @pytest.mark.parametrize("words, text", [
     (["--junit", "--tap"], "exclude each other"),
-    (["--details"], "--details and --html are for comparisons"),
+    (["--details"], "--details, --html, --csv and --gobench are for comparisons"),
     (["--results", "x"], "--results goes with --merge"),
     (["--baseline", "x", "--junit"], "--baseline is shown as text, or with --json"),
 ], ids=lambda x: x if isinstance(x, str) else "")

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A set of reports in the forms that other programs read: CSV (RFC 4180), the text of Go's
+ * benchmarks for benchstat, Markdown for a commit message or a merge request, JUnit for a gate.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/html_priv.h"
+
+static int finish(FILE *out)
+{
+	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
+}
+
+static void put_field(FILE *out, const char *s, const char *behind)
+{
+	fputc('"', out);
+	for (; s && *s; s++) {
+		fputs(*s == '"' ? "\"\"" : (char[]){*s, '\0'}, out);
+	}
+	fprintf(out, "\"%s", behind);
+}
+
+/* All digits of a number and no more: 0.1 as 0.1. */
+static void put_exact(FILE *out, double x)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.15g", x);
+	fprintf(out, strtod(text, NULL) == x ? "%.15g" : "%.17g", x);
+}
+
+/* One that cannot be had is an empty field. */
+static void put_value(FILE *out, double x)
+{
+	if (isfinite(x)) {
+		put_exact(out, x);
+	}
+	fputc(',', out);
+}
+
+/**
+ * report_set_csv() - a row for each benchmark of each comparison
+ * @s: of computed reports
+ * @out: where to
+ *
+ * Return: 0, or -EIO where @out has failed.
+ * Context: any thread that owns @out.
+ */
+int report_set_csv(const struct report_set *s, FILE *out)
+{
+	fputs("group,a,b,benchmark,unit,per,blocks,median_a,median_b,effect,low,high,level,"
+	      "percent_of_a,p,p_holm,smallest_detectable,margin,verdict,reason\r\n",
+	      out);
+	for (size_t i = 0; i < s->n_reports; i++) {
+		const struct report *r = s->reports[i];
+
+		for (size_t k = 0; k < r->n_benches; k++) {
+			const struct report_bench *b = &r->benches[k];
+			const struct stats_comparison *c = &b->result;
+
+			put_field(out, r->group, ",");
+			put_field(out, r->arms[STATS_A].label, ",");
+			put_field(out, r->arms[STATS_B].label, ",");
+			put_field(out, b->name, ",");
+			put_field(out, exec_class_unit(r->class), ",");
+			put_field(out, b->per, ",");
+			fprintf(out, "%zu,", c->blocks);
+			put_value(out, c->median[STATS_A]);
+			put_value(out, c->median[STATS_B]);
+			put_value(out, c->effect);
+			put_value(out, c->interval.lo);
+			put_value(out, c->interval.hi);
+			put_value(out, c->interval.level);
+			put_value(out, report_percent_of_a(b, c->effect));
+			put_value(out, c->p);
+			put_value(out, c->p_holm);
+			put_value(out, c->mde);
+			put_value(out, c->margin);
+			fprintf(out, "%s,%s\r\n", stats_verdict_name(c->verdict),
+				stats_reason_name(c->reason));
+		}
+	}
+	return finish(out);
+}
+
+/* A value of Go's format ends with its line. */
+static void put_line(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, "%s: ", key);
+	for (; value && *value; value++) {
+		fputc(iscntrl((unsigned char)*value) ? '?' : *value, out);
+	}
+	fputc('\n', out);
+}
+
+/* "ctxsw.pipe.fs" is BenchmarkCtxsw.pipe.fs: a name begins with a capital letter. */
+static void put_go_boots(FILE *out, const struct report *r, int side)
+{
+	for (size_t k = 0; k < r->n_benches; k++) {
+		const struct report_bench *b = &r->benches[k];
+
+		for (size_t i = 0; i < b->n_blocks; i++) {
+			const double *v = side == STATS_A ? b->blocks[i].a : b->blocks[i].b;
+
+			for (int j = 0; j < 2; j++) {
+				fprintf(out, "Benchmark%c%s 1 ", toupper((unsigned char)b->name[0]),
+					b->name + 1);
+				put_exact(out, v[j]);
+				fprintf(out, " %s/op\n", exec_class_unit(r->class));
+			}
+		}
+	}
+}
+
+/**
+ * report_set_gobench() - every boot's value in the format of Go's benchmarks
+ * @s: of computed reports
+ * @out: where to
+ *
+ * The arm is a configuration key: "benchstat -col arm FILE" compares. A boot is one line, since a
+ * boot is one sample.
+ *
+ * Return: 0, or -EIO where @out has failed.
+ * Context: any thread that owns @out.
+ */
+int report_set_gobench(const struct report_set *s, FILE *out)
+{
+	for (size_t i = 0; i < s->n_reports; i++) {
+		const struct report *r = s->reports[i];
+
+		put_line(out, "group", r->group ? r->group : "compare");
+		put_line(out, "class", exec_class_name(r->class));
+		/* A baseline that several arms are compared with stands there once. */
+		if (report_set_begins_group(s, i)) {
+			put_line(out, "arm", r->arms[STATS_A].label);
+			put_go_boots(out, r, STATS_A);
+		}
+		put_line(out, "arm", r->arms[STATS_B].label);
+		put_go_boots(out, r, STATS_B);
+	}
+	return finish(out);
+}
+
+/* A text in a cell of Markdown: nothing in it is markup, of HTML neither. */
+static void put_markdown(FILE *out, const char *s)
+{
+	for (; s && *s; s++) {
+		if (strchr("|`*_[]\\~#@!", *s)) {
+			fprintf(out, "&#%d;", *s);
+		} else {
+			report_html_text(out, (char[]){*s == '\n' ? ' ' : *s, '\0'});
+		}
+	}
+}
+
+/**
+ * report_set_markdown() - the verdicts as a table, and each as a sentence
+ * @s: of computed reports
+ * @out: where to
+ *
+ * Return: 0, or -EIO where @out has failed.
+ * Context: any thread that owns @out.
+ */
+int report_set_markdown(const struct report_set *s, FILE *out)
+{
+	for (size_t i = 0; i < s->n_reports; i++) {
+		const struct report *r = s->reports[i];
+		char a = report_letter(r, STATS_A), b_side = report_letter(r, STATS_B);
+
+		fprintf(out, "%s**%c: ", i ? "\n" : "", a);
+		put_markdown(out, r->arms[STATS_A].label);
+		fprintf(out, ", %c: ", b_side);
+		put_markdown(out, r->arms[STATS_B].label);
+		fprintf(out, "**, %s, %zu of %zu blocks of four boots, seed %llu\n\n",
+			exec_class_name(r->class), r->blocks_complete, r->blocks_planned,
+			(unsigned long long)r->seed);
+		fprintf(out,
+			"| %s | %c | %c | %c - %c | 95 %% interval | of %c | verdict |\n"
+			"| --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
+			exec_class_unit(r->class), a, b_side, b_side, a, a);
+		for (size_t k = 0; k < r->n_benches; k++) {
+			const struct report_bench *b = &r->benches[k];
+			const struct stats_comparison *c = &b->result;
+			int d = report_bench_decimals(b);
+
+			fprintf(out, "| `%s` | %s | %s | %s | [%s, %s] | %s %% | %s |\n", b->name,
+				report_number(c->median[STATS_A], d).text,
+				report_number(c->median[STATS_B], d).text,
+				report_number_signed(c->effect, d).text,
+				report_number_signed(c->interval.lo, d).text,
+				report_number_signed(c->interval.hi, d).text,
+				report_number_signed(report_percent_of_a(b, c->effect), 2).text,
+				stats_verdict_name(c->verdict));
+		}
+	}
+	return finish(out);
+}
+
+static void put_case(FILE *out, const struct report *r, const struct report_bench *b)
+{
+	char text[REPORT_SENTENCE_MAX];
+	enum stats_verdict v = b->result.verdict;
+
+	report_sentence(r, b, text, sizeof(text));
+	fputs("    <testcase classname=\"", out);
+	report_html_text(out, r->group ? r->group : "compare");
+	fputs(".", out);
+	report_html_text(out, r->arms[STATS_B].label);
+	fputs("\" name=\"", out);
+	report_html_text(out, b->name);
+	fputs("\">\n", out);
+	if (v == VERDICT_WORSE || v == VERDICT_INCONCLUSIVE) {
+		/* What is not decided has not passed, and has not failed. */
+		fprintf(out, "      <%s message=\"%s: ", v == VERDICT_WORSE ? "failure" : "skipped",
+			stats_verdict_name(v));
+		report_html_text(out, text);
+		fputs("\"/>\n", out);
+	}
+	fprintf(out, "      <system-out>%s: ", stats_verdict_name(v));
+	report_html_text(out, text);
+	for (int w = 0; w < REPORT_WARNINGS; w++) {
+		if (*b->warnings[w]) {
+			fprintf(out,
+				"\nwarning (%s): ", report_warning_name((enum report_warning)w));
+			report_html_text(out, b->warnings[w]);
+		}
+	}
+	fputs("</system-out>\n    </testcase>\n", out);
+}
+
+/**
+ * report_set_junit() - a test case for each benchmark: failed where B is worse
+ * @s: of computed reports
+ * @out: where to
+ *
+ * Return: 0, or -EIO where @out has failed.
+ * Context: any thread that owns @out.
+ */
+int report_set_junit(const struct report_set *s, FILE *out)
+{
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
+	for (size_t i = 0; i < s->n_reports; i++) {
+		const struct report *r = s->reports[i];
+		size_t worse = 0, open = 0;
+
+		for (size_t k = 0; k < r->n_benches; k++) {
+			worse += r->benches[k].result.verdict == VERDICT_WORSE;
+			open += r->benches[k].result.verdict == VERDICT_INCONCLUSIVE;
+		}
+		fputs("  <testsuite name=\"", out);
+		report_html_text(out, r->arms[STATS_A].label);
+		fputs(" against ", out);
+		report_html_text(out, r->arms[STATS_B].label);
+		fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
+			r->n_benches, worse, open);
+		for (size_t k = 0; k < r->n_benches; k++) {
+			put_case(out, r, &r->benches[k]);
+		}
+		fputs("  </testsuite>\n", out);
+	}
+	fputs("</testsuites>\n", out);
+	return finish(out);
+}
