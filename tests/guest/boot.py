@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 
 import ktap
+from newc import newc
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("RINGSIDE_BUILD", TOP / "build"))
@@ -31,19 +32,6 @@ WRONG = re.compile(
     r"suspicious RCU|UBSAN:|rcu_\w+ detected (?:expedited )?stalls|self-detected stall|soft lockup|"
     r"LOCKUP|bad p[gum4t]d|bad pte|Bad (?:page|rss)|scheduling while atomic|sleeping function|"
     r"refcount_t|PANIC:|double fault")
-
-
-def newc(files):
-    """A newc archive: {path: (mode, bytes)}; folders have bytes None."""
-    out = bytearray()
-    for number, (path, (mode, data)) in enumerate([*files.items(), ("TRAILER!!!", (0, b""))], 1):
-        name, body = path.encode() + b"\0", data or b""
-        kind = 0 if path == "TRAILER!!!" else 0o040000 if data is None else 0o100000
-        fields = (number, kind | mode, 0, 0, 1, 0, len(body), 0, 0, 0, 0, len(name), 0)
-        out += b"070701" + b"".join(b"%08X" % f for f in fields) + name
-        out += b"\0" * (-len(out) % 4) + body
-        out += b"\0" * (-len(out) % 4)
-    return bytes(out)
 
 
 @dataclasses.dataclass(frozen=True)
