@@ -344,7 +344,8 @@ static void mark_flaky(struct active *a, struct test_result *r)
 static int end_try(struct run *x, struct active *a, struct spawn_result *s, struct err *e)
 {
 	_cleanup_(test_result_destroy_p) struct test_result *res = NULL;
-	int r = test_artifacts_take(&a->dir, s, e);
+	_cleanup_free_ char *missing = NULL;
+	int r = test_artifacts_take(&a->dir, s, &missing, e);
 
 	if (r == 0) {
 		r = keep_record(a, s, e);
@@ -358,6 +359,9 @@ static int end_try(struct run *x, struct active *a, struct spawn_result *s, stru
 	}
 	if (r == 0) {
 		r = judge(x, a, s, &res, e);
+	}
+	if (r == 0) {
+		r = test_result_warn(res, missing, e);
 	}
 	if (r < 0) {
 		return r;

@@ -102,8 +102,20 @@ static int open_folder(const struct test_dir *d, int *ret_fd, struct err *e)
 	return 0;
 }
 
+/* That a file could not be had, as a line. */
+static void take_error(FILE *missing, const json_t *line)
+{
+	const char *type = json_string_value(json_object_get(line, "type"));
+	const char *path = json_string_value(json_object_get(line, "path"));
+	const char *why = json_string_value(json_object_get(line, "error"));
+
+	if (type && path && why && strcmp(type, "artifact") == 0) {
+		fprintf(missing, "artifact %.256s did not come back: %.128s\n", path, why);
+	}
+}
+
 /* Takes the pieces out of the record's lines, into the folder. */
-static void take_pieces(int folder, json_t *lines)
+static void take_pieces(int folder, json_t *lines, FILE *missing)
 {
 	json_t *kept = json_array();
 	json_t *line;
@@ -114,6 +126,7 @@ static void take_pieces(int folder, json_t *lines)
 			take_piece(folder, line);
 		} else {
 			json_array_append(kept, line);
+			take_error(missing, line);
 		}
 	}
 	json_array_clear(lines);
@@ -121,23 +134,44 @@ static void take_pieces(int folder, json_t *lines)
 	json_decref(kept);
 }
 
+static int take_all(const struct test_dir *d, json_t *record, char **ret_missing, struct err *e)
+{
+	_cleanup_close_ int folder = -1;
+	size_t len = 0;
+	FILE *missing;
+	int r = open_folder(d, &folder, e);
+
+	if (r < 0) {
+		return r;
+	}
+	missing = open_memstream(ret_missing, &len);
+	if (!missing) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	take_pieces(folder, json_object_get(record, "guest"), missing);
+	return fclose(missing) == 0 ? 0 : err_set(e, -ENOMEM, "out of memory");
+}
+
 /**
  * test_artifacts_take() - keep the files that a guest gave back
  * @d: the case's directory: they go below its "artifacts", by their paths in the guest
  * @s: how its process ended; they are taken out of its record. A record that is none is left as it
  *	is
+ * @ret_missing: set to a line for each that did not come back, or NULL; the caller frees it, also
+ *	after a failure
  * @e: set on failure
  *
  * Return: 0, -ENOMEM, or the errno of mkdir(2).
  * Context: main thread.
  */
-int test_artifacts_take(const struct test_dir *d, struct spawn_result *s, struct err *e)
+int test_artifacts_take(const struct test_dir *d, struct spawn_result *s, char **ret_missing,
+			struct err *e)
 {
-	_cleanup_close_ int folder = -1;
-	json_t *record = NULL;
+	json_t *record;
 	char *text;
 	int r;
 
+	*ret_missing = NULL;
 	if (!s->record || !strstr(s->record, "\"type\":\"artifact\"")) {
 		return 0;
 	}
@@ -145,9 +179,8 @@ int test_artifacts_take(const struct test_dir *d, struct spawn_result *s, struct
 	if (!record) {
 		return 0;
 	}
-	r = open_folder(d, &folder, e);
+	r = take_all(d, record, ret_missing, e);
 	if (r == 0) {
-		take_pieces(folder, json_object_get(record, "guest"));
 		text = json_dumps(record, JSON_COMPACT);
 		r = text ? 0 : err_set(e, -ENOMEM, "out of memory");
 		if (text) {

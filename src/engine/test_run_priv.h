@@ -44,12 +44,14 @@ int test_words_make(const struct test_run_config *cfg, const struct suite_case *
 		    const struct test_dir *d, struct test_words *ret, struct err *e) __must_check;
 void test_words_fini(struct test_words *w);
 
-int test_artifacts_take(const struct test_dir *d, struct spawn_result *s,
+/* What did not come back, and why, a line each; NULL: nothing is missing. */
+int test_artifacts_take(const struct test_dir *d, struct spawn_result *s, char **ret_missing,
 			struct err *e) __must_check;
 
 int test_result_begin(const struct test_run_config *cfg, const struct suite_case *c, const char *id,
 		      struct test_result **ret, struct err *e) __must_check;
 void test_result_say(struct test_result *r, char *text);
+int test_result_warn(struct test_result *r, const char *lines, struct err *e) __must_check;
 
 /* Where what a test needs is in the guest. */
 #define TEST_GUEST_SCRIPT "/ringside/script"

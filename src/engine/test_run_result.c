@@ -88,3 +88,32 @@ void test_result_say(struct test_result *r, char *text)
 		r->message = text;
 	}
 }
+
+/**
+ * test_result_warn() - add what is worth knowing and changes nothing
+ * @r: the result
+ * @lines: a warning each; NULL: none
+ * @e: set on failure
+ *
+ * Return: 0 or -ENOMEM.
+ * Context: main thread.
+ */
+int test_result_warn(struct test_result *r, const char *lines, struct err *e)
+{
+	while (lines && *lines) {
+		size_t len = strcspn(lines, "\n");
+		char **more = realloc(r->warnings, (r->warning_count + 1) * sizeof(*more));
+
+		if (!more) {
+			return err_set(e, -ENOMEM, "out of memory");
+		}
+		r->warnings = more;
+		more[r->warning_count] = strndup(lines, len);
+		if (!more[r->warning_count]) {
+			return err_set(e, -ENOMEM, "out of memory");
+		}
+		r->warning_count++;
+		lines += len + (lines[len] == '\n');
+	}
+	return 0;
+}

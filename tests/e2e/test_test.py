@@ -409,7 +409,7 @@ def test_every_kind_of_test_in_real_guests(tmp_path):
     (tmp_path / "data").write_text("content\n")
     path = suite(
         tmp_path,
-        ("script", "script: script, files: [data], env: [WORD=given], artifacts: [/out]"),
+        ("script", "script: script, files: [data], env: [WORD=given], artifacts: [/out, /nowhere]"),
         ("scripts", "scripts: tests"),
         ("selftests", "kselftest: tests, only: [a, ktap]"),
         ("rooted", "scripts: tests, only: [a], root: /"),
@@ -420,7 +420,8 @@ def test_every_kind_of_test_in_real_guests(tmp_path):
         "script": "ok", "scripts": "not-ok", "selftests": "ok", "rooted": "ok", "panics": "ok"}, (end.err, got)
     assert (tmp_path / "out" / "script" / "stdout").read_text() == "content\n"
     assert (tmp_path / "out" / "script" / "artifacts" / "out" / "file").read_text() == "kept\n"
-    assert "artifact" not in (tmp_path / "out" / "script" / "record.json").read_text()
+    assert '"data"' not in (tmp_path / "out" / "script" / "record.json").read_text()
+    assert got["script"]["warnings"] == ["artifact /nowhere did not come back: No such file or directory"]
     subs = {s["name"]: s["verdict"] for s in got["scripts"]["subs"]}
     assert subs == {"a": "ok", "b": "not-ok", "skips": "skipped", "ktap/inner": "ok"}
     assert end.status == 1

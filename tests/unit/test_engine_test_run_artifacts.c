@@ -13,6 +13,7 @@
 static struct err e;
 static char dir[32];
 static struct test_dir d;
+static char *missing;
 
 static int setup(void **state)
 {
@@ -27,6 +28,7 @@ static int teardown(void **state)
 	char command[64];
 
 	test_dir_fini(&d);
+	free(TAKE_PTR(missing));
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return system(command);
 }
@@ -38,7 +40,8 @@ static char *take(const char *lines)
 
 	assert_true(asprintf(&s.record, "{\"type\":\"boot\",\"guest\":[%s]}", lines) > 0);
 	s.record_len = strlen(s.record);
-	assert_int_equal(test_artifacts_take(&d, &s, &e), 0);
+	free(missing);
+	assert_int_equal(test_artifacts_take(&d, &s, &missing, &e), 0);
 	assert_int_equal(s.record_len, strlen(s.record));
 	return s.record;
 }
@@ -68,6 +71,7 @@ static void pieces_make_files_and_leave_the_record(void **state)
 				  "\"error\":\"No such file\"}]}");
 	assert_file("/out/in/a", "foobar");
 	assert_file("/out/b", "");
+	assert_string_equal(missing, "artifact /no did not come back: No such file\n");
 }
 
 static void no_name_leads_out_of_the_folder(void **state)
@@ -109,7 +113,9 @@ static void a_record_that_is_none_is_left_as_it_is(void **state)
 {
 	struct spawn_result s = {.record = strdup("{\"type\":\"artifact\""), .record_len = 18};
 
-	assert_int_equal(test_artifacts_take(&d, &s, &e), 0);
+	free(missing);
+	assert_int_equal(test_artifacts_take(&d, &s, &missing, &e), 0);
+	assert_null(missing);
 	assert_string_equal(s.record, "{\"type\":\"artifact\"");
 	free(s.record);
 }
