@@ -99,8 +99,7 @@ uint32_t kvm_vcpu_tsc_khz(struct kvm_vcpu *v);
 int kvm_vcpu_tsc_offset(struct kvm_vcpu *v, uint64_t *ret) __must_check;
 int kvm_vcpu_clock_ctrl(struct kvm_vcpu *v) __must_check;
 int kvm_vcpu_get_fpu(struct kvm_vcpu *v, struct kvm_fpu *ret) __must_check;
-int kvm_vcpu_get_mxcsr(struct kvm_vcpu *v, uint32_t *ret) __must_check;
-int kvm_vcpu_set_mxcsr(struct kvm_vcpu *v, uint32_t mxcsr) __must_check;
+int kvm_vcpu_change_fpu(struct kvm_vcpu *v, const struct kvm_fpu *f) __must_check;
 int kvm_vcpu_set_debug(struct kvm_vcpu *v, const struct kvm_guest_debug *d) __must_check;
 int kvm_vcpu_inject_breakpoint(struct kvm_vcpu *v) __must_check;
 

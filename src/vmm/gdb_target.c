@@ -40,9 +40,6 @@ static int get_regs(void *ctx, unsigned int vcpu, struct gdb_regs *ret)
 	if (r == 0) {
 		r = kvm_vcpu_get_fpu(v, &ret->fpu);
 	}
-	if (r == 0) {
-		r = kvm_vcpu_get_mxcsr(v, &ret->fpu.mxcsr);
-	}
 	ret->kernel_gs_base = 0;
 	if (r == 0 && kvm_vcpu_get_msr(v, MSR_KERNEL_GS_BASE, &ret->kernel_gs_base) < 0) {
 		ret->kernel_gs_base = 0;
@@ -65,10 +62,7 @@ static int set_regs(void *ctx, unsigned int vcpu, const struct gdb_regs *to)
 		r = kvm_vcpu_set_sregs(v, &to->sregs, NULL);
 	}
 	if (r == 0 && memcmp(&now.fpu, &to->fpu, sizeof(now.fpu)) != 0) {
-		r = kvm_vcpu_set_fpu(v, &to->fpu, NULL);
-	}
-	if (r == 0 && now.fpu.mxcsr != to->fpu.mxcsr) {
-		r = kvm_vcpu_set_mxcsr(v, to->fpu.mxcsr);
+		r = kvm_vcpu_change_fpu(v, &to->fpu);
 	}
 	if (r == 0 && now.kernel_gs_base != to->kernel_gs_base) {
 		msrs.entries[0].index = MSR_KERNEL_GS_BASE;

@@ -103,6 +103,17 @@ def test_a_watchpoint_stops_behind_the_write(kind):
     assert kind == "awatch" or re.search(r"Old value = 0\nNew value = 1", out)
 
 
+def test_registers_of_every_kind_are_set():
+    values = {"rbx": 0x1122334455667788, "fs_base": 0x9000, "k_gs_base": 0x5000, "fctrl": 0x27f,
+              "xmm1.uint128": 0x1122334455667788, "mxcsr": 0x1fa0}
+    run = start("mark", 0)
+    out = gdb("mark", address(run), "break payload_main", "continue",
+              *(f"set ${name} = {value:#x}" for name, value in values.items()), "maintenance flush register-cache",
+              *(f"p/x ${name}" for name in values), "delete", "kill")
+    finish(run, -signal.SIGTERM)
+    assert [int(v, 16) for v in re.findall(r"^\$\d = 0x(\w+)$", out, re.M)] == list(values.values()), out
+
+
 def test_ctrl_c_stops_a_guest_that_runs_and_kill_ends_it():
     run = start("echo", "0,nowait")
     where = address(run)

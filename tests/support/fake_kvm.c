@@ -243,9 +243,6 @@ static int vcpu_ioctl(struct fake_kvm *k, struct fake_vcpu *v, unsigned int inde
 	case KVM_SET_VCPU_EVENTS:
 		v->events = *(const struct kvm_vcpu_events *)arg;
 		return 0;
-	case KVM_GET_FPU:
-		memset(arg, 0, sizeof(struct kvm_fpu));
-		return 0;
 	case KVM_GET_XSAVE:
 		memset(arg, 0, sizeof(struct kvm_xsave));
 		return 0;
