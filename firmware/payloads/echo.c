@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * echo.elf: sends what COM1 receives back, byte for byte, until EOT (0x04, which is not sent). Its
- * first word is "ready\n", so that nobody has to guess when it listens.
+ * first word is "ready\n", so that nobody has to guess when it listens. With "irq=1" the serial
+ * line has its interrupts on, which nobody here takes.
  */
 #include "fw.h"
 
-#define EOT 0x04
+#define EOT      0x04
+#define COM1_IER 0x3f9
 
 uint64_t payload_main(void)
 {
 	fw_listen();
+	if (fw_cmdline_number("irq=", 0)) {
+		outb(COM1_IER, 3); /* received, and room to send */
+	}
 	fw_printf("ready\n");
 	for (;;) {
 		int c = fw_getc();

@@ -325,6 +325,7 @@ static void check_device(void)
 		check_queue("console-tx");
 		queue = 3;
 		check_queue("console-control");
+		use_results();
 		break;
 	case VIRTIO_ID_FS:
 		report_group("fs");
@@ -350,6 +351,14 @@ static void break_file_system(unsigned int fault)
 	report(true, "%s %s", faults[fault / 2].what, wait_used(SPINS) ? "came back" : "is kept");
 }
 
+static void reset_file_system(void)
+{
+	fs_hello();
+	for (;;) {
+		start(false);
+	}
+}
+
 static bool is_known(void)
 {
 	return id == VIRTIO_ID_RNG || id == VIRTIO_ID_BLOCK || id == VIRTIO_ID_NET ||
@@ -373,6 +382,8 @@ uint64_t payload_main(void)
 				break_file_system((unsigned int)fault);
 				found++;
 			}
+		} else if (id == VIRTIO_ID_FS && fw_cmdline_number("fs_resets=", 0)) {
+			reset_file_system();
 		} else if (is_known()) {
 			check_device();
 			found++;

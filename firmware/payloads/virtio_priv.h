@@ -75,6 +75,7 @@ void fs_hello(void);
 
 /* virtio_use.c: what a good driver does. */
 void use_disk(void);
+void use_results(void);
 void use_socket(uint32_t port);
 
 #endif

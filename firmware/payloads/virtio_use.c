@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a good driver does with a disk and with a socket, for the calls that the host makes of it.
+/* What a good driver does with a disk, a port and a socket, for the calls that the host makes of
+ * it.
  */
 #include <linux/virtio_blk.h>
 
@@ -7,6 +8,8 @@
 
 #define SECTOR      512
 #define LAST_BYTES  4096 /* of a disk: these hold zeros, and do so afterwards */
+#define RESULTS     5    /* the queue to the host of the console's port 1 */
+#define LINE_BYTES  (300u << 10)
 #define SOCKET_PORT 77
 #define ROOM        1024 /* that we have for what the other end sends */
 
@@ -51,6 +54,25 @@ void use_disk(void)
 	report(disk_request(VIRTIO_BLK_T_FLUSH, 0, 0, false), "it is flushed");
 	report(range_request(VIRTIO_BLK_T_DISCARD, last), "sectors are discarded");
 	report(range_request(VIRTIO_BLK_T_WRITE_ZEROES, last), "sectors are zeroed");
+}
+
+/* A line for the host to keep until its end, which is far: no record, and told as such. */
+void use_results(void)
+{
+	bool taken;
+
+	queue = RESULTS;
+	set(VIRTIO_MMIO_QUEUE_SEL, queue);
+	if (!get(VIRTIO_MMIO_QUEUE_NUM_MAX)) {
+		return; /* no agent is asked for */
+	}
+	taken = start(false);
+	memset(ram.buffer, 'x', sizeof(ram.buffer));
+	for (unsigned int i = 0; i < LINE_BYTES / sizeof(ram.buffer); i++) {
+		taken = taken && send_buffer(sizeof(ram.buffer));
+	}
+	ram.buffer[0] = '\n';
+	report(taken && send_buffer(1), "a line of %u bytes is taken", LINE_BYTES);
 }
 
 /* A packet of our connection, with bytes behind it. */

@@ -283,17 +283,22 @@ static void open_schedstat(struct vcpu *v)
 	v->schedstat_fd = fd < 0 ? -1 : fd;
 }
 
+/* Of a fault of ours whose signal is blocked no handler hears, and a terminal would stay raw. */
+static const int here_too[] = {SIGSYS, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
 static void *thread_main(void *arg)
 {
 	struct vcpu *v = arg;
 	struct machine *m = v->m;
-	sigset_t kick;
+	sigset_t here;
 	int r;
 
-	sigemptyset(&kick);
-	sigaddset(&kick, KICK_SIGNAL);
-	sigaddset(&kick, SIGSYS);
-	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
+	sigemptyset(&here);
+	sigaddset(&here, KICK_SIGNAL);
+	for (size_t i = 0; i < ARRAY_SIZE(here_too); i++) {
+		sigaddset(&here, here_too[i]);
+	}
+	pthread_sigmask(SIG_UNBLOCK, &here, NULL);
 	if (!m->unrecorded) {
 		open_schedstat(v);
 	}

@@ -5,6 +5,7 @@ What each rule lets pass is in tests/unit/test_vmm_sandbox.c. Here a debugger ma
 they must not, and the ways that a run can end go by under the filters as they are by default.
 """
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -21,7 +22,7 @@ import pytest
 from test_machine import BUILD, EOT, PATIENCE_S, kvm_trouble
 
 STRAY = str(BUILD / "tests" / "stray_call")
-PTRACE, EXECVE, SOCKET, OPENAT = 101, 59, 41, 257
+PTRACE, EXECVE, SOCKET, OPENAT, TGKILL = 101, 59, 41, 257, 234
 NAMES = {PTRACE: "ptrace", EXECVE: "execve", SOCKET: "socket", OPENAT: "openat"}
 THREADS = {"loop": "the loop's thread", "vcpu": "a vCPU's thread"}
 
@@ -128,16 +129,107 @@ def state_of(pid):
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
+def wait_until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def stop_and_go_on(p, sig):
+    p.send_signal(sig)
+    wait_until(lambda: state_of(p.pid) in "TtZ")  # t: and somebody traces it
+    p.send_signal(signal.SIGCONT)
+
+
 def test_a_filtered_run_is_stopped_and_goes_on():
     with started("--cpus", "2") as p:
-        p.send_signal(signal.SIGTSTP)
-        end = time.monotonic() + 10
-        while state_of(p.pid) != "T":
-            assert time.monotonic() < end
-            time.sleep(0.01)
-        p.send_signal(signal.SIGCONT)
+        stop_and_go_on(p, signal.SIGTSTP)
         out, err = p.communicate(b"again" + EOT, timeout=PATIENCE_S)
     assert (p.returncode, out, err) == (0, b"again", b"")
+
+
+def test_the_signal_that_stops_vcpus_harms_nothing_when_it_comes_from_outside():
+    with started("--cpus", "2") as p:
+        for _ in range(3):
+            p.send_signal(signal.SIGRTMIN)
+            time.sleep(0.05)
+        out, err = p.communicate(b"on" + EOT, timeout=PATIENCE_S)
+    assert (p.returncode, out, err) == (0, b"on", b"")
+
+
+def test_serial_interrupts_are_raised_by_what_the_guest_does_and_by_what_is_typed():
+    with started("--append", "irq=1") as p:
+        out, err = p.communicate(b"typed" + EOT, timeout=PATIENCE_S)
+    assert (p.returncode, out, err) == (0, b"typed", b"")
+
+
+def test_output_that_is_not_read_for_long_is_kept(tmp_path):
+    text = os.urandom(150_000).replace(EOT, b"_") * 2
+    (tmp_path / "text").write_bytes(text + EOT)
+    with open(tmp_path / "text", "rb") as stdin, \
+            subprocess.Popen(words("echo"), stdin=stdin, stdout=subprocess.PIPE) as p:
+        time.sleep(3)  # more than a pipe's worth is with the run by then
+        assert p.stdout.read() == b"ready\n" + text
+    assert p.returncode == 0
+
+
+def threads_of(pid):
+    rows = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):
+            rows[(task / "comm").read_text().strip()] = int(task.name)
+    return rows
+
+
+def parents():
+    rows = {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            rows[int(stat.parent.name)] = int(stat.read_text().rsplit(")", 1)[1].split()[1])
+    return rows
+
+
+def virtiofsds_of(pid):
+    """The processes below it: virtiofsd is one that starts another."""
+    rows, found = parents(), [pid]
+    for p in found:
+        found += [child for child, parent in rows.items() if parent == p]
+    return [p for p in found[1:] if "virtiofsd" in pathlib.Path(f"/proc/{p}/comm").read_text()]
+
+
+def test_a_virtiofsd_that_does_not_end_is_ended_also_by_a_run_that_was_stopped(tmp_path):
+    with started("--share", tmp_path) as p:
+        daemons = virtiofsds_of(p.pid)
+        os.kill(daemons[0], signal.SIGSTOP)
+        p.stdin.write(EOT)
+        p.stdin.flush()
+        # It waits for virtiofsd when its vCPU is gone.
+        wait_until(lambda: "vcpu0" not in threads_of(p.pid))
+        for _ in range(5):
+            if state_of(p.pid) != "Z":
+                stop_and_go_on(p, signal.SIGSTOP)
+                time.sleep(0.02)
+        out, err = p.communicate(timeout=PATIENCE_S)
+    assert (p.returncode, out, err) == (0, b"", b"")
+    wait_until(lambda: not any(pathlib.Path(f"/proc/{d}").exists() for d in daemons))
+
+
+def test_a_virtiofsd_that_dies_while_a_reset_waits_for_it_ends_the_run(tmp_path):
+    with subprocess.Popen(words("virtio", "--share", tmp_path, "--append", "fs_resets=1"),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+        assert p.stdout.readline() == b"PASS: it starts\n"
+        assert p.stdout.readline() == b"PASS: it says what it is\n"
+        daemons = virtiofsds_of(p.pid)
+        for d in daemons:
+            os.kill(d, signal.SIGSTOP)
+        time.sleep(1)
+        for d in daemons:
+            os.kill(d, signal.SIGKILL)
+        _, err = p.communicate(timeout=PATIENCE_S)
+    assert p.returncode == 248
+    assert err.decode() == ("ringside: error: the virtual machine is gone: "
+                            f"share {tmp_path}: its virtiofsd is gone\n")
 
 
 def test_a_reader_that_goes_away_ends_a_filtered_run():
@@ -149,8 +241,8 @@ def test_a_reader_that_goes_away_ends_a_filtered_run():
         assert b"stdout cannot be written: Broken pipe" in p.stderr.read()
 
 
-def on_terminal(argv, keys):
-    """Types keys until the program ends: its status, what it showed, is the terminal as before."""
+def on_terminal(argv, act):
+    """Acts on terminal and process until that ends: its status, what it showed, is the terminal as before."""
     master, slave = pty.openpty()
     before = termios.tcgetattr(slave)
     pid = os.fork()
@@ -169,7 +261,7 @@ def on_terminal(argv, keys):
             seen += os.read(master, 4096)
         raw = raw or termios.tcgetattr(slave) != before
         if raw and b"ready" in seen:
-            os.write(master, keys)
+            act(master, pid)
         time.sleep(0.01)
         done, status = os.waitpid(pid, os.WNOHANG)
     with contextlib.suppress(BlockingIOError):
@@ -184,14 +276,29 @@ def on_terminal(argv, keys):
 @pytest.mark.parametrize("thread", THREADS)
 def test_the_terminal_is_given_back_by_a_thread_that_is_killed(thread):
     by = [STRAY, thread, str(PTRACE), "2000" if thread == "vcpu" else "20"]
-    status, seen, same = on_terminal(by + words("echo"), b"x")
+    status, seen, same = on_terminal(by + words("echo"), lambda tty, _: os.write(tty, b"x"))
     assert status == 248
     assert b"made the system call ptrace (101)" in seen
     assert same
 
 
+@pytest.mark.parametrize("sig", [signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT])
+@pytest.mark.parametrize("thread", ["ringside", "vcpu0"])
+def test_the_terminal_is_given_back_by_a_thread_that_crashes(thread, sig):
+    told = []
+
+    def crash(_, pid):
+        if not told:
+            told.append(pid)
+            assert ctypes.CDLL(None).syscall(TGKILL, pid, threads_of(pid)[thread], int(sig)) == 0
+
+    status, _, same = on_terminal(words("echo"), crash)
+    assert status == -sig
+    assert same
+
+
 def test_the_terminal_is_given_back_by_a_filtered_run():
-    status, _, same = on_terminal(words("echo"), b"\x01x")
+    status, _, same = on_terminal(words("echo"), lambda tty, _: os.write(tty, b"\x01x"))
     assert status == -signal.SIGINT
     assert same
 

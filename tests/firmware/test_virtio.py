@@ -133,6 +133,17 @@ def test_nor_a_console_by_its_output_or_its_messages():
     assert summary(end) == f"SUMMARY: {2 * CHECKS_PER_DEVICE} passed, 0 failed, 0 skipped"
 
 
+def test_nor_one_with_the_ports_of_an_agent_that_says_nonsense():
+    end = subprocess.run(
+        [BUILD / "ringside", "run", "--backend", "kvm", "--force", "--memory", "64M", "--kernel",
+         BUILD / "firmware/virtio.elf", "--", "true"],
+        capture_output=True, check=False, timeout=PATIENCE_S)
+    err = end.stderr.decode(errors="replace")
+    assert end.returncode == 245, err
+    assert f"SUMMARY: {2 * CHECKS_PER_DEVICE + 1} passed, 0 failed, 0 skipped\n" in err
+    assert "warning: 1 lines of the guest's results could not be understood\n" in err
+
+
 def feed(sock):
     """Frames without end, as fast as they are taken."""
     try:
