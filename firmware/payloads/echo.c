@@ -8,12 +8,14 @@
 
 #define EOT      0x04
 #define COM1_IER 0x3f9
+#define COM1_MCR 0x3fc
 
 uint64_t payload_main(void)
 {
 	fw_listen();
 	if (fw_cmdline_number("irq=", 0)) {
-		outb(COM1_IER, 3); /* received, and room to send */
+		outb(COM1_IER, 1);  /* received */
+		outb(COM1_MCR, 11); /* ready, and tied to the interrupt controller */
 	}
 	fw_printf("ready\n");
 	for (;;) {

@@ -187,7 +187,7 @@ static const struct sandbox_rule rules[] = {
 	/* Networks. */
 	RULE(LOOP, NET, readv, "a frame for the guest, from a tap"),
 	RULE(LOOP, NET, writev, "a frame of the guest's, to a tap"),
-	RULE(ALL, NET, ioctl, "what the guest's driver leaves to the tap", IS(1, TUNSETOFFLOAD)),
+	RULE(LOOP, NET, ioctl, "what the guest's driver leaves to the tap", IS(1, TUNSETOFFLOAD)),
 
 	/* Sockets that this user's programs connect to. */
 	RULE(LOOP, SOCKETS, accept4, "a program connects", IS(3, SOCK_NONBLOCK | SOCK_CLOEXEC)),
