@@ -33,8 +33,9 @@ void set_address(uint32_t reg, const void *at)
 /* From reset to the queues. */
 void prepare(bool event_idx)
 {
-	memset(&ram, 0, sizeof(ram));
+	/* The memory is ours again when the reset is done, and not before. */
 	set(VIRTIO_MMIO_STATUS, 0);
+	memset(&ram, 0, sizeof(ram));
 	set(VIRTIO_MMIO_STATUS, VIRTIO_CONFIG_S_ACKNOWLEDGE);
 	set(VIRTIO_MMIO_STATUS, VIRTIO_CONFIG_S_ACKNOWLEDGE | VIRTIO_CONFIG_S_DRIVER);
 	set(VIRTIO_MMIO_DRIVER_FEATURES_SEL, 0);
