@@ -164,7 +164,9 @@ int cmd_report(int argc, char **argv)
 		t.paths = rest.words;
 		t.count = (size_t)rest.word_count;
 		t.form = form_of(&f);
-		of_tests = test_files_are(rest.words[0], asks_for_tests(&f, &t));
+		/* Of what comes through a pipe, JUnit and Markdown are taken for a test run's. */
+		of_tests = test_files_are(rest.words[0],
+					  asks_for_tests(&f, &t) || f.junit || f.markdown);
 		r = check(&f, &t, of_tests, &e);
 	}
 	if (r < 0) {
