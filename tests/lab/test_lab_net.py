@@ -3,8 +3,6 @@
 Linux's own driver on ringside's network device, on a real KVM in the lab: into a TAP interface of the
 lab's own kernel, and as a program by passt. One boot of the lab runs all cases; networks are the lab's.
 """
-import json
-
 import pytest
 
 from cases import case, run_cases
@@ -77,7 +75,7 @@ CASES = {
         {UPLINK}
         mkdir -p /tmp/www; head -c 4000000 /dev/urandom >/tmp/www/f; sha256sum </tmp/www/f
         {SERVE} 127.0.0.1:8000 & server=$!
-        {RUN} --net user --json $d/json -- sh -c '
+        {RUN} --net user -- sh -c '
             for i in $(seq {DOWNLOADS}); do
                 {FETCH.format(address="10.0.2.2")}
             done
@@ -85,12 +83,6 @@ CASES = {
         wait $guest
         kill $server
         pgrep passt | wc -l""",
-    "forward": f"""
-        {UPLINK}
-        mkdir -p /tmp/www; head -c 2000000 /dev/urandom >/tmp/www/f; sha256sum </tmp/www/f
-        {RUN} --net user,tcp=8001:9,mac=02:00:00:12:34:56 --json $d/json -- sh -c '{LISTEN}' & guest=$!
-{SEND.format(address="127.0.0.1", port=8001)}
-        wait $guest""",
     # The host's own file stays, whether the root is a directory for writing or only for reading.
     "root": f"""
         {UPLINK}; {SHELL}
@@ -150,15 +142,6 @@ def test_a_guest_reaches_the_host_by_passt_and_none_is_left(end):
     assert got == [sent] * DOWNLOADS, end.err
     assert dns == "nameserver 10.0.2.3"
     assert left == "0"
-
-
-@case("forward")
-def test_a_port_of_this_machine_is_one_of_the_guests_and_the_record_says_so(end):
-    sent, got = end.lines
-    assert (end.status, got) == (0, sent), end.err
-    assert json.loads(end.file("json"))["provenance"]["nets"] == [
-        {"kind": "user", "mac": "02:00:00:12:34:56", "address": "10.0.2.15/24", "gateway": "10.0.2.2",
-         "dns": "10.0.2.3", "tcp": [{"host": 8001, "guest": 9}]}]
 
 
 @case("root")

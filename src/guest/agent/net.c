@@ -60,32 +60,6 @@ static int put_address(struct sockaddr *to, const char *text)
 	return 0;
 }
 
-/* With "1" the kernel tells the network of the interface's address when that comes up. */
-static void set_notify(const char *interface, const char *value)
-{
-	_cleanup_close_ int fd = -1;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/conf/%s/arp_notify", interface);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		(void)!write(fd, value, strlen(value));
-	}
-}
-
-/* passt knows the guest's address when it has seen a frame of it: before, what it forwards to a
- * guest goes to none. */
-static int bring_up(int fd, struct ifreq *req)
-{
-	int r;
-
-	set_notify(req->ifr_name, "1");
-	req->ifr_flags |= IFF_UP;
-	r = ioctl(fd, SIOCSIFFLAGS, req) < 0 ? -errno : 0;
-	set_notify(req->ifr_name, "0");
-	return r;
-}
-
 static int set_address(int fd, struct ifreq *req, const char *address)
 {
 	char text[INET_ADDRSTRLEN], mask[INET_ADDRSTRLEN];
@@ -104,7 +78,8 @@ static int set_address(int fd, struct ifreq *req, const char *address)
 	    ioctl(fd, SIOCGIFFLAGS, req) < 0) {
 		return -errno;
 	}
-	return bring_up(fd, req);
+	req->ifr_flags |= IFF_UP;
+	return ioctl(fd, SIOCSIFFLAGS, req) < 0 ? -errno : 0;
 }
 
 static int set_gateway(int fd, const char *gateway)
