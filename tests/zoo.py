@@ -47,7 +47,8 @@ class Animal:
         return dataclasses.replace(self, **self.kvm) if backend == "kvm" else self
 
     def check(self, status, out, err, record):
-        first = err.splitlines()[0] if err else ""
+        # The lab has one processor, and is told that two vCPUs share it.
+        first = next((line for line in err.splitlines() if "they take turns" not in line), "")
         assert (status, bool(re.fullmatch(self.says, first))) == (self.status, True), (first, err)
         if self.out is not None:
             assert out == self.out, (out[:200], err)
