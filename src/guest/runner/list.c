@@ -31,10 +31,22 @@ static int by_name(const void *a, const void *b)
 }
 
 /**
+ * runner_list_free() - free what runner_list() made
+ * @names: NULL-terminated, or NULL
+ */
+void runner_list_free(char **names)
+{
+	for (size_t i = 0; names && names[i]; i++) {
+		free(names[i]);
+	}
+	free(names);
+}
+
+/**
  * runner_list() - the programs of a directory
  * @dir: the directory
  * @modules: modules instead
- * @ret_names: set on success: sorted, NULL-terminated; kept until the program ends
+ * @ret_names: set on success: sorted, NULL-terminated; the caller's runner_list_free()
  *
  * Return: 0, -ENOMEM, or the errno of opendir(3).
  */
@@ -70,7 +82,7 @@ int runner_list(const char *dir, bool modules, char ***ret_names)
 		closedir(d);
 	}
 	if (r < 0) {
-		free(names);
+		runner_list_free(names);
 		return r;
 	}
 	qsort(names, n, sizeof(*names), by_name);

@@ -193,29 +193,11 @@ static bool load_module(const struct runner_options *o, const char *name, size_t
 	return r == 0;
 }
 
-/**
- * runner_run() - run them all
- * @o: which, and how
- * @out: where the document goes
- *
- * Return: 0 when all are ok or skipped, 1 when not, 2 when there is none or the directory cannot
- * be read, which stderr has then.
- */
-int runner_run(const struct runner_options *o, FILE *out)
+/* Runs programs or loads modules, one after the other. */
+static int run_all(const struct runner_options *o, char *const *names, FILE *out)
 {
-	const struct sigaction sa = {.sa_handler = on_child};
-	char **names = o->names;
 	size_t n = 0, bad = 0;
 
-	sigaction(SIGCHLD, &sa, NULL);
-	if (!names[0]) {
-		int r = runner_list(o->dir, o->insmod, &names);
-
-		if (r < 0) {
-			fprintf(stderr, "ringside-runner: %s: %s\n", o->dir, strerror(-r));
-			return 2;
-		}
-	}
 	while (names[n]) {
 		n++;
 	}
@@ -231,4 +213,32 @@ int runner_run(const struct runner_options *o, FILE *out)
 				 : !run_program(o, names[i], i + 1, out);
 	}
 	return fflush(out) == EOF || bad > 0 ? 1 : 0;
+}
+
+/**
+ * runner_run() - run them all
+ * @o: which, and how
+ * @out: where the document goes
+ *
+ * Return: 0 when all are ok or skipped, 1 when not, 2 when there is none or the directory cannot
+ * be read, which stderr has then.
+ */
+int runner_run(const struct runner_options *o, FILE *out)
+{
+	const struct sigaction sa = {.sa_handler = on_child};
+	char **names = NULL;
+	int r;
+
+	sigaction(SIGCHLD, &sa, NULL);
+	if (o->names[0]) {
+		return run_all(o, o->names, out);
+	}
+	r = runner_list(o->dir, o->insmod, &names);
+	if (r < 0) {
+		fprintf(stderr, "ringside-runner: %s: %s\n", o->dir, strerror(-r));
+		return 2;
+	}
+	r = run_all(o, names, out);
+	runner_list_free(names);
+	return r;
 }

@@ -42,6 +42,7 @@ void runner_frame_feed(struct runner_frame *f, const char *data, size_t len);
 void runner_frame_end(struct runner_frame *f);
 
 int runner_list(const char *dir, bool modules, char ***ret_names) __must_check;
+void runner_list_free(char **names);
 int runner_run(const struct runner_options *o, FILE *out) __must_check;
 
 #endif
