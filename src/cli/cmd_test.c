@@ -27,6 +27,10 @@
 #define BISECT_SKIP    125
 #define BISECT_GIVE_UP 128
 
+/* Statuses of a shell, and of the agent, for a command that did not run. */
+#define COMMAND_NOT_RUN   126
+#define COMMAND_NOT_FOUND 127
+
 struct context {
 	struct test_options o;
 	struct suite *suite;
@@ -94,6 +98,9 @@ static int run_cases(struct context *x, struct err *e)
 	};
 	int r = cli_find_helper(GUEST_RUNNER_NAME, runner, sizeof(runner), e);
 
+	if (r == 0 && x->o.runner && access(x->o.runner, X_OK) < 0) {
+		r = err_errno(e, -errno, "--runner %s", x->o.runner);
+	}
 	if (r < 0) {
 		return r;
 	}
@@ -116,9 +123,16 @@ static bool is_bad(const struct test_result *r)
 	case TEST_VMM_FAULT:
 	case TEST_USAGE:
 		return false;
+	case TEST_FAIL:
+		/* A command that cannot be run fails on every kernel; a shell says it so, too. */
+		if (r->status == COMMAND_NOT_RUN || r->status == COMMAND_NOT_FOUND) {
+			return false;
+		}
+		break;
 	default:
-		return r->verdict == TEST_NOT_OK;
+		break;
 	}
+	return r->verdict == TEST_NOT_OK;
 }
 
 static int bisect_status(const struct context *x)
@@ -156,7 +170,7 @@ static int end_status(const struct context *x)
 static int run_and_report(struct context *x)
 {
 	struct err e = ERR_INIT;
-	int r = test_machine_find(&x->o, &x->plan, &x->machine, &e);
+	int status, r = test_machine_find(&x->o, &x->plan, &x->machine, &e);
 
 	if (r == 0) {
 		r = test_output_open(&x->out, &x->o, x->suite, &e);
@@ -164,14 +178,18 @@ static int run_and_report(struct context *x)
 	if (r == 0) {
 		r = run_cases(x, &e);
 	}
-	if (r == 0) {
-		r = test_output_report(&x->out, &x->o, &e);
-	}
 	if (r < 0) {
 		log_error("%s", e.text);
 		return x->o.bisect ? BISECT_SKIP : STATUS_ENVIRONMENT;
 	}
-	return end_status(x);
+	r = test_output_report(&x->out, &x->o, &e);
+	status = end_status(x);
+	if (r < 0) {
+		log_error("%s", e.text);
+		/* A report that cannot be written does not hide what it would have said. */
+		return status ? status : x->o.bisect ? BISECT_SKIP : STATUS_ENVIRONMENT;
+	}
+	return status;
 }
 
 static int print_list(const struct context *x)

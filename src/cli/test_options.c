@@ -94,6 +94,11 @@ static int check_what(struct test_options *o, struct err *e)
 	return o->suite ? check_suite(o, e) : 0;
 }
 
+static bool is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
 static int check(struct test_options *o, struct err *e)
 {
 	int r = check_what(o, e);
@@ -115,6 +120,13 @@ static int check(struct test_options *o, struct err *e)
 	}
 	if (o->until_failure && o->repeat > 1) {
 		return err_set(e, -EINVAL, "--until-failure and --repeat exclude each other");
+	}
+	if (is_stdout(o->json) + is_stdout(o->junit) + is_stdout(o->tap) + is_stdout(o->github) >
+	    1) {
+		return err_set(e, -EINVAL, "only one report can go to stdout, '-'");
+	}
+	if (o->rest.has_dashdash && !*o->rest.command[0]) {
+		return err_set(e, -EINVAL, "the command behind '--' is empty");
 	}
 	if (o->list && o->print_suite) {
 		return err_set(e, -EINVAL, "--list and --print-suite exclude each other");

@@ -134,6 +134,44 @@ static int append(struct test_output *out, json_t *line, struct err *e)
 		    : err_set(e, -ENOMEM, "%s: out of memory", results_path(out->file));
 }
 
+static bool is_plain_file(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) < 0 ? errno == ENOENT : S_ISREG(st.st_mode);
+}
+
+/* Whether a report can be written there, said before anything is booted. */
+static int check_target(const char *option, const char *path, struct err *e)
+{
+	_cleanup_free_ char *dir = path && strcmp(path, "-") != 0 ? strdup(path) : NULL;
+	char *slash = dir ? strrchr(dir, '/') : NULL;
+
+	if (!dir) {
+		return 0;
+	}
+	if (slash) {
+		slash[slash == dir] = '\0'; /* "/file" is in "/" */
+	}
+	/* A file is written aside and renamed; what is no file is opened as it is. */
+	return access(is_plain_file(path) ? slash ? dir : "." : path, W_OK) < 0
+		       ? err_errno(e, -errno, "%s %s", option, path)
+		       : 0;
+}
+
+static int check_targets(const struct test_options *o, struct err *e)
+{
+	int r = check_target("--json", o->json, e);
+
+	r = r == 0 ? check_target("--junit", o->junit, e) : r;
+	r = r == 0 ? check_target("--tap", o->tap, e) : r;
+	r = r == 0 ? check_target("--github", o->github, e) : r;
+	if (r == 0 && o->baseline && access(o->baseline, R_OK) < 0) {
+		r = err_errno(e, -errno, "--baseline %s", o->baseline);
+	}
+	return r;
+}
+
 /**
  * test_output_open() - make the run's directory, and begin its results
  * @out: set; end it with test_output_close(), also after a failure
@@ -152,7 +190,10 @@ int test_output_open(struct test_output *out, const struct test_options *o, cons
 	int r;
 
 	*out = (struct test_output){.file = NULL};
-	r = make_dir(o->out, out->dir, sizeof(out->dir), e);
+	r = check_targets(o, e);
+	if (r == 0) {
+		r = make_dir(o->out, out->dir, sizeof(out->dir), e);
+	}
 	if (r == 0) {
 		r = make_plan(o, s, &plan, e);
 	}
@@ -187,13 +228,6 @@ int test_output_add(struct test_output *out, const struct test_result *r, struct
 }
 
 typedef int (*report_fn)(const struct test_report *t, FILE *out);
-
-static bool is_plain_file(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) < 0 ? errno == ENOENT : S_ISREG(st.st_mode);
-}
 
 /* Writes it aside and puts it in its place when it is whole; what is no file is written as it is.
  */
@@ -263,13 +297,26 @@ static int write_reports(const struct test_report *t, const struct test_options 
 		{o->tap, test_report_tap},
 		{o->github, test_report_github},
 	};
+	struct err first = ERR_INIT;
 	bool on_stdout = false;
-	int r = 0;
+	int ret = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++) {
-		r = write_report(rows[i].path, rows[i].fn, t, &on_stdout, e);
+	/* One that cannot be written does not keep the others from being. */
+	for (size_t i = 0; i <= ARRAY_SIZE(rows); i++) {
+		int r = i < ARRAY_SIZE(rows)
+				? write_report(rows[i].path, rows[i].fn, t, &on_stdout, e)
+			: on_stdout ? 0
+				    : write_text(t, o, e);
+
+		if (r < 0 && ret == 0) {
+			ret = r;
+			first = *e;
+		}
 	}
-	return r == 0 && !on_stdout ? write_text(t, o, e) : r;
+	if (ret < 0) {
+		*e = first;
+	}
+	return ret;
 }
 
 /**

@@ -151,6 +151,10 @@ static int take_kind(const struct suite_reading *r, const struct suite_file_test
 				  f->name.s);
 	}
 	if (to->kind == SUITE_COMMAND) {
+		text = f->command.items;
+		if (!*text->s) {
+			return suite_fail(r, text->pos, "'command': its first word is empty");
+		}
 		return copy_texts(r, &f->command, &to->argv);
 	}
 	text = member(f, kinds[i].at);
@@ -279,6 +283,10 @@ static int take_need(const struct suite_reading *r, const struct ymap_text *t,
 		return suite_no_memory(r);
 	}
 	ret->value = ret->text[len] ? ret->text + len + 1 : NULL;
+	/* As it stands in a .config, too. */
+	if (ret->value && text_starts_with(ret->text, "config=CONFIG_")) {
+		ret->value += strlen("CONFIG_");
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
 		if (strlen(needs[i].name) != len || memcmp(needs[i].name, t->s, len) != 0 ||
 		    needs[i].has_value != (ret->value != NULL)) {

@@ -7,13 +7,16 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "engine/outcome.h"
 
-#define STATUS_SKIP   4 /* of a kselftest */
-#define NAMES_IN_TEXT 3
+#define STATUS_SKIP    4 /* of a kselftest */
+#define NAMES_IN_TEXT  3
+
+#define LAST_WORDS_MAX 400 /* bytes */
 
 struct judgement {
 	enum test_outcome outcome;
@@ -68,6 +71,34 @@ static const char *last_line(const char *said, char *buf, size_t room)
 	return text_starts_with(buf, "ringside: error: ") ? buf + 17 : buf;
 }
 
+/* What a command that failed said last, on stderr before stdout: mostly it is why. */
+static void add_last_words(const struct test_attempt *a, struct judgement *j)
+{
+	const char *const paths[] = {a->stderr_path, a->stdout_path};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		char tail[LAST_WORDS_MAX + 1], line[LAST_WORDS_MAX + 1];
+		FILE *f = paths[i] ? fopen(paths[i], "re") : NULL;
+		size_t n;
+
+		if (!f) {
+			continue;
+		}
+		if (fseek(f, -LAST_WORDS_MAX, SEEK_END) < 0) {
+			rewind(f);
+		}
+		n = fread(tail, 1, LAST_WORDS_MAX, f);
+		fclose(f);
+		tail[n] = '\0';
+		if (*last_line(tail, line, sizeof(line))) {
+			size_t at = strlen(j->text);
+
+			snprintf(j->text + at, sizeof(j->text) - at, "; it said last: %s", line);
+			return;
+		}
+	}
+}
+
 static void judge_status(const struct test_attempt *a, const struct test_signals *s,
 			 struct judgement *j)
 {
@@ -99,6 +130,7 @@ static void judge_status(const struct test_attempt *a, const struct test_signals
 		    status, rec->outcome_kind);
 	} else if (status) {
 		set(j, TEST_FAIL, "%s", rec->outcome_text);
+		add_last_words(a, j);
 	} else {
 		set(j, TEST_PASS, "%s", "");
 	}

@@ -168,7 +168,8 @@ def test_what_a_test_needs_and_is_not_there_skips_it_with_the_reason(tmp_path):
 
 @pytest.mark.parametrize("acts, status", [
     (("exit=0",), 0), (("exit=1",), 1), (("exit=240",), 1), (("exit=242",), 125), (("exit=248",), 125),
-    (("exit=0", "exit=242"), 125), (("exit=1", "exit=242"), 1), (("crash",), 125)])
+    (("exit=0", "exit=242"), 125), (("exit=1", "exit=242"), 1), (("crash",), 125),
+    (("exit=126",), 125), (("exit=127",), 125), (("exit=1", "exit=127"), 1)])
 def test_bisect_tells_good_bad_and_neither(tmp_path, acts, status):
     path = suite(tmp_path, *((f"t{i}", f"command: [{a}]") for i, a in enumerate(acts)))
     assert run(tmp_path, "--bisect", path).status == status
@@ -177,6 +178,41 @@ def test_bisect_tells_good_bad_and_neither(tmp_path, acts, status):
 def test_bisect_skips_what_was_not_built_and_gives_up_on_wrong_words(tmp_path):
     assert run(tmp_path, "--bisect", "--kernel", "/nowhere/vmlinux", "--", "exit=0").status == 125
     assert run(tmp_path, "--bisect", "/nowhere.yaml").status == 128
+
+
+def test_a_bisection_skips_when_the_program_that_boots_is_missing(tmp_path):
+    end = run(tmp_path, "--bisect", "--runner", "/nowhere/ringside", "--", "exit=0")
+    assert end.status == 125 and "--runner /nowhere/ringside: No such file" in end.err
+
+
+@pytest.mark.parametrize("words, text", [
+    (["--junit", "/nowhere/x"], "--junit /nowhere/x: No such file or directory"),
+    (["--baseline", "/nowhere"], "--baseline /nowhere: No such file or directory"),
+])
+def test_a_place_that_there_is_not_is_refused_before_a_boot(tmp_path, words, text):
+    end = run(tmp_path, *words, "--", "exit=1")
+    assert end.status == 4 and text in end.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_report_that_cannot_be_written_hides_neither_the_others_nor_the_verdict(tmp_path):
+    end = run(tmp_path, "--junit", "/dev/full", "--", "exit=1")
+    assert end.status == 1 and "/dev/full: No space left on device" in end.err
+    assert b"1 case: 1 not ok" in end.out
+
+
+@pytest.mark.parametrize("words, text", [
+    (["--json", "-", "--tap", "-", "--", "exit=0"], "only one report can go to stdout"),
+    (["--", ""], "the command behind '--' is empty"),
+])
+def test_words_that_exclude_each_other_or_are_empty_are_2(tmp_path, words, text):
+    end = run(tmp_path, *words)
+    assert end.status == 2 and text in end.err
+
+
+def test_a_failure_says_what_the_command_said_last(tmp_path):
+    run(tmp_path, "--", "say=no such device", "exit=3")
+    assert results(tmp_path)[0]["message"].endswith("it said last: no such device")
 
 
 def test_git_bisect_finds_the_bad_commit_and_passes_over_what_does_not_boot(tmp_path):
@@ -245,8 +281,8 @@ def test_a_baseline_shows_what_changed(tmp_path):
 
 
 def test_a_report_that_cannot_be_written_is_4_and_the_results_stay(tmp_path):
-    end = run(tmp_path, "--junit", "/nowhere/x.xml", "--", "exit=0")
-    assert end.status == 4 and "/nowhere/x.xml: No such file or directory" in end.err
+    end = run(tmp_path, "--junit", "/dev/full", "--", "exit=0")
+    assert end.status == 4 and "/dev/full: No space left on device" in end.err
     assert len(results(tmp_path)) == 1
 
 

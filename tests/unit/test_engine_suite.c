@@ -34,7 +34,7 @@ static const char whole_file[] =
 	"    shares: [kst, 'mods:/lib/mods,rw']\n"
 	"    initrds: [data]\n"
 	"    artifacts: [/var/log]\n"
-	"    needs: [kvm, class=native, config=KUNIT=m, file=/bin/sh, memory=1G]\n"
+	"    needs: [kvm, class=native, config=CONFIG_KUNIT=m, file=/bin/sh, memory=1G]\n"
 	"    allow: [{pattern: x+, reason: why}]\n"
 	"    fail_on: oops,warn\n"
 	"    timeouts: {boot: 1500ms, idle: 0.3004567}\n"

@@ -73,6 +73,15 @@ static void programs_run_by_name_and_their_status_counts(void **state)
 					     "ok 3 c # SKIP exit status 4\n");
 }
 
+static void a_script_that_has_lost_its_mode_fails_and_is_not_passed_over(void **state)
+{
+	put("data", 0644, "of some test\n");
+	put("lost", 0644, "#!/bin/sh\nexit 0\n");
+	assert_non_null(strstr(run(1, 0, NULL),
+			       "# ./lost: Permission denied\n# exit status 126\nnot ok 4 lost\n"));
+	put("lost", 0644, "no script any more\n");
+}
+
 static void names_choose_and_order_them(void **state)
 {
 	char *names[] = {"c", "a", NULL};
@@ -160,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_run_by_name_and_their_status_counts),
+		cmocka_unit_test(a_script_that_has_lost_its_mode_fails_and_is_not_passed_over),
 		cmocka_unit_test(names_choose_and_order_them),
 		cmocka_unit_test(a_document_of_a_program_stands_in_ours),
 		cmocka_unit_test(what_a_program_says_cannot_break_the_document),

@@ -7,12 +7,26 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool ends_in(const char *s, const char *end)
 {
 	size_t len = strlen(s), n = strlen(end);
 
 	return len > n && strcmp(s + len - n, end) == 0;
+}
+
+/* A script that has lost its mode is still a test: it fails, and is not passed over. */
+static bool is_script(int dir_fd, const char *name)
+{
+	char head[2] = {0};
+	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	return n == sizeof(head) && memcmp(head, "#!", sizeof(head)) == 0;
 }
 
 static bool is_wanted(int dir_fd, const char *name, bool modules)
@@ -22,7 +36,10 @@ static bool is_wanted(int dir_fd, const char *name, bool modules)
 	if (name[0] == '.' || fstatat(dir_fd, name, &st, 0) < 0 || !S_ISREG(st.st_mode)) {
 		return false;
 	}
-	return modules ? ends_in(name, ".ko") : (st.st_mode & 0111) != 0 && !ends_in(name, ".so");
+	if (modules) {
+		return ends_in(name, ".ko");
+	}
+	return (st.st_mode & 0111) ? !ends_in(name, ".so") : is_script(dir_fd, name);
 }
 
 static int by_name(const void *a, const void *b)
