@@ -125,7 +125,7 @@ int cmd_report(int argc, char **argv)
 		 .help = "of a scenario: every benchmark in full, as a comparison of two arms has "
 			 "it"},
 		{OPT_STRING, "html", 0, &f.html, .arg = "FILE",
-		 .help = "also as a page with charts, in one file that needs no other"},
+		 .help = "also as a page with charts, in one file that needs no other; -: on stdout, in place of the text"},
 		{OPT_FLAG, "csv", 0, &f.csv, .help = "as CSV, a row for each benchmark"},
 		{OPT_FLAG, "gobench", 0, &f.gobench,
 		 .help = "every boot's value as Go's benchmarks print it: benchstat -col arm FILE"},

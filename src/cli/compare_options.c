@@ -175,7 +175,7 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 			 "is taken from there"},
 		{OPT_FLAG, "json", 0, &o->json, .help = "the report as JSON"},
 		{OPT_STRING, "html", 0, &o->html, .arg = "FILE",
-		 .help = "the report also as a page with charts, in one file that needs no other"},
+		 .help = "the report also as a page with charts, in one file that needs no other; -: on stdout, in place of the text"},
 		{OPT_END},
 	};
 	const struct opt_command cmd = {

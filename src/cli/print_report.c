@@ -24,6 +24,11 @@ static int write_json(const struct report_set *set)
 	return r < 0 || putchar('\n') == EOF ? -1 : 0;
 }
 
+static bool is_stdout(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 static int write_html(const struct report_output *o, const struct report_set *set)
 {
 	_cleanup_free_ char *sha256 = NULL;
@@ -35,15 +40,18 @@ static int write_html(const struct report_output *o, const struct report_set *se
 		log_error("%s", e.text);
 		return r;
 	}
-	out = fopen(o->html, "we");
+	out = is_stdout(o->html) ? stdout : fopen(o->html, "we");
 	r = out ? 0 : -errno;
 	if (out) {
+		errno = 0;
 		r = report_set_html(
 			set, &(struct report_html){.file = o->results, .sha256 = sha256}, out);
-		r = fclose(out) != 0 && r == 0 ? -errno : r;
+		r = r < 0 && errno ? -errno : r;
+		r = out != stdout && fclose(out) != 0 && r == 0 ? -errno : r;
 	}
 	if (r < 0) {
-		log_error("%s: the page cannot be written: %s", o->html, strerror(-r));
+		log_error("%s: the page cannot be written: %s",
+			  is_stdout(o->html) ? "stdout" : o->html, strerror(-r));
 	}
 	return r;
 }
@@ -83,7 +91,10 @@ int print_report(const struct comparison *c, const struct report_output *o)
 		log_error("%s", e.text);
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
 	}
-	if (write_stdout(o, summary_set(s)) < 0 || (o->html && write_html(o, summary_set(s)) < 0)) {
+	if ((!o->html || !is_stdout(o->html)) && write_stdout(o, summary_set(s)) < 0) {
+		return STATUS_ENVIRONMENT;
+	}
+	if (o->html && write_html(o, summary_set(s)) < 0) {
 		return STATUS_ENVIRONMENT;
 	}
 	if (c->done < c->plan.boot_count) {

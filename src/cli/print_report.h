@@ -13,8 +13,9 @@ struct report_output {
 	const char *results; /* the file that the comparison is recorded in */
 	bool json;           /* on stdout as JSON, not as text */
 	int (*form)(const struct report_set *s, FILE *out); /* or in this form; NULL: as text */
-	bool details;     /* as text: a section for each benchmark, also of a scenario */
-	const char *html; /* a page to write as well, or NULL */
+	bool details; /* as text: a section for each benchmark, also of a scenario */
+	/* A page to write as well, or NULL; with "-" it goes to stdout in place of all else. */
+	const char *html;
 };
 
 int print_report(const struct comparison *c, const struct report_output *o);

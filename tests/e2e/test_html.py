@@ -108,7 +108,17 @@ def test_a_report_of_the_results_makes_the_same_page(page, tmp_path):
     assert again.read_bytes() == page[0].read_bytes()
 
 
+def test_a_page_may_go_to_stdout_in_place_of_the_text(page):
+    end = subprocess.run([RINGSIDE, "report", "--html", "-", page[1]], check=True, timeout=60,
+                         capture_output=True)
+    assert end.stdout == page[0].read_bytes()
+
+
 def test_a_page_that_cannot_be_written_is_an_error(page):
+    end = subprocess.run([RINGSIDE, "report", "--html", "/dev/full", page[1]], check=False,
+                         capture_output=True, text=True, timeout=60)
+    assert end.returncode == 4
+    assert "/dev/full: the page cannot be written: No space left on device" in end.stderr
     end = subprocess.run([RINGSIDE, "report", "--html", "/nowhere/r.html", page[1]], check=False,
                          capture_output=True, text=True, timeout=60)
     assert end.returncode == 4
