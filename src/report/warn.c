@@ -10,8 +10,8 @@
  *   step      the level moved by more than the margin inside more than a fifth of an arm's boots;
  *             taken back from half of them on: it was not warmed up, or something else changed
  *   dirty     more than 5 % of an arm's batches were disturbed; taken back above 50 %, since what
- *             disturbs so often may have disturbed the rest unseen, but not where instructions
- *             are counted: there nothing is unseen
+ *             disturbs so often may have disturbed the rest unseen. Not where instructions are
+ *             counted: a timer's tick is in every other batch there, and nothing is unseen
  *   tail      "equivalent", but a quantile above the median moved by more than ten margins
  *
  * Of drift, groups and steps nothing is said where the class gives no verdict on speed.
@@ -174,7 +174,7 @@ static void look_for_dirt(const struct report *r, struct report_bench *b)
 	}
 	say(b, REPORT_WARN_DIRTY, "%.0f %% of the batches of %c were disturbed and left out",
 	    100 * share, report_letter(r, worst));
-	if (share > DIRTY_DECIDES && r->class != EXEC_ICOUNT) {
+	if (share > DIRTY_DECIDES) {
 		take_back(b, REPORT_WARN_DIRTY);
 	}
 }
@@ -226,7 +226,9 @@ int report_warn(const struct report *r, struct report_bench *b)
 	int ret = 0;
 
 	b->decided_by = -1;
-	look_for_dirt(r, b);
+	if (r->class != EXEC_ICOUNT) {
+		look_for_dirt(r, b);
+	}
 	if (exec_class_judges_speed(r->class) && b->n_blocks > 0) {
 		look_for_drift(r, b);
 		look_for_steps(r, b);
