@@ -6,7 +6,8 @@ import pathlib
 import subprocess
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-PATIENCE_S = 120
+PATIENCE_S = 180
+TIMED_OUT = 244  # the lab, by this machine's clock
 
 
 def measure(folder):
@@ -19,6 +20,8 @@ def measure(folder):
 
 def test_a_boot_takes_no_more_instructions_than_with_qemus_microvm(tmp_path):
     end = measure(tmp_path)
+    if end.returncode == TIMED_OUT:  # seen of QEMU's boots; of ringside's test_lab_compare.py would tell
+        end = measure(tmp_path)
     assert end.returncode == 0, end.stdout + end.stderr
     r = json.loads((tmp_path / "boot.json").read_text())
     assert r["class"]["name"] == "icount"
