@@ -16,7 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 CASES = {
     "streams": f"""
         /usr/bin/python3 {HERE}/vsock_peer.py /tmp/v >$d/peer 2>&1 & peer=$!
-        ringside run --backend kvm --timeout 300 --vsock /tmp/v --initrd $d/../initrd -- /tests/test_vsock
+        ringside run --backend kvm --timeout 300 --vsock /tmp/v --initrd $d/../initrd -- \\
+            sh -c '/tests/test_vsock; s=$?; sleep 1; exit $s'  # what it wrote last is read before the machine ends
         status=$?
         ls /tmp/v 2>/dev/null && echo left behind
         kill $peer
