@@ -10,13 +10,11 @@
 #include "devices/virtio/blk.h"
 #include "devices/virtio/console.h"
 #include "devices/virtio/rng.h"
-#include "fuzz.h"
-#include "virtio_driver.h"
+#include "fuzz_driver.h"
 
 #define SECTORS    64
 #define HEADER     (VRING_HEAP + 0x100)
 #define PORTS      3
-#define TURNS      4 /* of the loop, for one step */
 #define OUTPUT_MAX (UINT64_C(64) << 20)
 
 enum {
@@ -94,19 +92,6 @@ static struct virtio_mmio *make(unsigned int kind)
 	}
 }
 
-static void access_device(const struct fuzz_step *s)
-{
-	struct device *d = &drv.dev->dev;
-	unsigned int size = 1 + s->i % 4;
-	uint64_t offset = s->a % (VIRTIO_MMIO_BYTES - 4);
-
-	if (s->i & 0x80) {
-		d->ops->write(d, offset, size, s->b | (uint64_t)s->c << 16);
-	} else {
-		must(size == 4 || d->ops->read(d, offset, size) >> (8 * size) == 0);
-	}
-}
-
 static void set_descriptor(const struct fuzz_step *s)
 {
 	struct vring_driver *q = &drv.queue[(s->i >> 4) % drv.queues];
@@ -114,13 +99,6 @@ static void set_descriptor(const struct fuzz_step *s)
 
 	if (q->ram) {
 		vring_desc(q, (s->i & 15) % q->size, gpa, s->b, s->c & 7, s->c >> 3);
-	}
-}
-
-static void serve(void)
-{
-	for (unsigned int i = 0; i < TURNS && driver_rung(&drv); i++) {
-		driver_turn(&drv);
 	}
 }
 
@@ -151,7 +129,7 @@ static void step(const struct fuzz_step *s, unsigned int kind, unsigned int queu
 		driver_set(&drv, (uint64_t)(s->i % 64) * 4, s->b | (uint32_t)s->c << 16);
 		break;
 	case OP_ACCESS:
-		access_device(s);
+		fuzz_access(&drv, s);
 		break;
 	case OP_DESC:
 		set_descriptor(s);
@@ -163,7 +141,7 @@ static void step(const struct fuzz_step *s, unsigned int kind, unsigned int queu
 		}
 		break;
 	case OP_SERVE:
-		serve();
+		fuzz_serve(&drv);
 		break;
 	case OP_START:
 		start(s, queues);
@@ -194,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (fuzz_next(&data, &size, &s) && output_bytes < OUTPUT_MAX) {
 		step(&s, kind, queues);
 	}
-	serve();
+	fuzz_serve(&drv);
 	must(fstat(image_fd, &st) == 0 && st.st_size == SECTORS * DISK_SECTOR_BYTES);
 	virtio_fini(drv.dev);
 	driver_fini(&drv);

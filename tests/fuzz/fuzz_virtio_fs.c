@@ -15,14 +15,12 @@
 #include <unistd.h>
 
 #include "devices/virtio/fs.h"
-#include "fuzz.h"
-#include "virtio_driver.h"
+#include "fuzz_driver.h"
 
 #define QUEUES       VIRTIO_FS_QUEUES
 #define REGIONS      2
 #define LIES         16
 #define HEADER_BYTES 12
-#define TURNS        4 /* of the loop, for one step */
 #define WANTS_ACK    8u
 #define PROTOCOL_BIT (UINT64_C(1) << 30) /* of the features */
 
@@ -278,26 +276,6 @@ static void start(const struct fuzz_step *s)
 	}
 }
 
-static void serve(void)
-{
-	for (unsigned int i = 0; i < TURNS && driver_rung(&drv); i++) {
-		driver_turn(&drv);
-	}
-}
-
-static void access_device(const struct fuzz_step *s)
-{
-	struct device *d = &drv.dev->dev;
-	unsigned int size = 1 + s->i % 4;
-	uint64_t offset = s->a % (VIRTIO_MMIO_BYTES - 4);
-
-	if (s->i & 0x80) {
-		d->ops->write(d, offset, size, s->b | (uint64_t)s->c << 16);
-	} else {
-		must(size == 4 || d->ops->read(d, offset, size) >> (8 * size) == 0);
-	}
-}
-
 /* What the other side is like: what it can do stands before there is a device. */
 static void prepare(const struct fuzz_step *s)
 {
@@ -317,10 +295,10 @@ static void step(const struct fuzz_step *s)
 		driver_set(&drv, (uint64_t)(s->i % 64) * 4, s->b | (uint32_t)s->c << 16);
 		break;
 	case OP_ACCESS:
-		access_device(s);
+		fuzz_access(&drv, s);
 		break;
 	case OP_SERVE:
-		serve();
+		fuzz_serve(&drv);
 		break;
 	case OP_START:
 		start(s);

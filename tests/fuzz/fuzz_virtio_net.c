@@ -14,11 +14,9 @@
 
 #include "devices/virtio/net.h"
 #include "devices/virtio/net_stream.h"
-#include "fuzz.h"
-#include "virtio_driver.h"
+#include "fuzz_driver.h"
 
 #define QUEUES 2
-#define TURNS  4 /* of the loop, for one step */
 
 enum {
 	OP_REGISTER,
@@ -135,19 +133,6 @@ static void start(const struct fuzz_step *s)
 	driver_start(&drv, drv.dev, QUEUES, driver_offered(&drv) & wanted);
 }
 
-static void access_device(const struct fuzz_step *s)
-{
-	struct device *d = &drv.dev->dev;
-	unsigned int size = 1 + s->i % 4;
-	uint64_t offset = s->a % (VIRTIO_MMIO_BYTES - 4);
-
-	if (s->i & 0x80) {
-		d->ops->write(d, offset, size, s->b | (uint64_t)s->c << 16);
-	} else {
-		must(size == 4 || d->ops->read(d, offset, size) >> (8 * size) == 0);
-	}
-}
-
 static void set_descriptor(const struct fuzz_step *s)
 {
 	struct vring_driver *q = &drv.queue[(s->i >> 4) % QUEUES];
@@ -191,13 +176,6 @@ static void use_host_side(const struct fuzz_step *s)
 	}
 }
 
-static void serve(void)
-{
-	for (unsigned int i = 0; i < TURNS && driver_rung(&drv); i++) {
-		driver_turn(&drv);
-	}
-}
-
 static void step(const struct fuzz_step *s)
 {
 	const uint16_t header[] = {s->a, s->b, s->c, (uint16_t)(s->i * 257), s->a, 0};
@@ -207,7 +185,7 @@ static void step(const struct fuzz_step *s)
 		driver_set(&drv, (uint64_t)(s->i % 64) * 4, s->b | (uint32_t)s->c << 16);
 		break;
 	case OP_ACCESS:
-		access_device(s);
+		fuzz_access(&drv, s);
 		break;
 	case OP_DESC:
 		set_descriptor(s);
@@ -219,7 +197,7 @@ static void step(const struct fuzz_step *s)
 		}
 		break;
 	case OP_SERVE:
-		serve();
+		fuzz_serve(&drv);
 		break;
 	case OP_START:
 		start(s);
@@ -251,7 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (fuzz_next(&data, &size, &s)) {
 		step(&s);
 	}
-	serve();
+	fuzz_serve(&drv);
 	virtio_net_fini(&net);
 	if (peer != &fake) {
 		net_peer_destroy(peer);
