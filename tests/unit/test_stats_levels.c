@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/rng.h"
+#include "bell.h"
 #include "near.h"
 #include "stats/levels.h"
 
@@ -34,16 +34,6 @@ static void one_level_is_the_plain_variance(void **state)
 
 	assert_int_equal(stats_levels(x, (size_t[]){3}, 1, &l), 0);
 	assert_near(l.s2[0], 7 / 3., 1e-12);
-}
-
-static double bell(struct rng *rng)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++) {
-		sum += rng_unit(rng);
-	}
-	return sum;
 }
 
 static void simulated_variances_are_found_again(void **state)

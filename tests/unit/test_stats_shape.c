@@ -5,19 +5,9 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/rng.h"
+#include "bell.h"
 #include "near.h"
 #include "stats/shape.h"
-
-static double bell(struct rng *rng)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++) {
-		sum += rng_unit(rng);
-	}
-	return sum;
-}
 
 static void equal_samples_are_nowhere_apart(void **state)
 {
