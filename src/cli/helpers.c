@@ -248,3 +248,15 @@ int cli_make_parents(const char *path, struct err *e)
 	}
 	return 0;
 }
+
+/**
+ * cli_is_stdout() - whether a report is to go to stdout
+ * @path: as given, or NULL for no report
+ *
+ * Return: whether it is "-".
+ * Context: any thread.
+ */
+bool cli_is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}

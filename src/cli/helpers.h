@@ -3,6 +3,7 @@
 #ifndef CLI_HELPERS_H
 #define CLI_HELPERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/cleanup.h"
@@ -14,6 +15,7 @@ int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e) 
 int cli_find_kernel_script(char *ret_path, size_t len, struct err *e) __must_check;
 int cli_make_parents(const char *path, struct err *e) __must_check;
 int cli_cache_dir(char *ret_path, size_t len, struct err *e) __must_check;
+bool cli_is_stdout(const char *path);
 void cli_end_by_signal(int sig);
 
 #endif

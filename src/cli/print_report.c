@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "cli/helpers.h"
 #include "cli/status.h"
 #include "engine/summary.h"
 #include "report/html.h"
@@ -24,11 +25,6 @@ static int write_json(const struct report_set *set)
 	return r < 0 || putchar('\n') == EOF ? -1 : 0;
 }
 
-static bool is_stdout(const char *path)
-{
-	return strcmp(path, "-") == 0;
-}
-
 static int write_html(const struct report_output *o, const struct report_set *set)
 {
 	_cleanup_free_ char *sha256 = NULL;
@@ -40,7 +36,7 @@ static int write_html(const struct report_output *o, const struct report_set *se
 		log_error("%s", e.text);
 		return r;
 	}
-	out = is_stdout(o->html) ? stdout : fopen(o->html, "we");
+	out = cli_is_stdout(o->html) ? stdout : fopen(o->html, "we");
 	r = out ? 0 : -errno;
 	if (out) {
 		errno = 0;
@@ -51,7 +47,7 @@ static int write_html(const struct report_output *o, const struct report_set *se
 	}
 	if (r < 0) {
 		log_error("%s: the page cannot be written: %s",
-			  is_stdout(o->html) ? "stdout" : o->html, strerror(-r));
+			  cli_is_stdout(o->html) ? "stdout" : o->html, strerror(-r));
 	}
 	return r;
 }
@@ -91,7 +87,7 @@ int print_report(const struct comparison *c, const struct report_output *o)
 		log_error("%s", e.text);
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
 	}
-	if ((!o->html || !is_stdout(o->html)) && write_stdout(o, summary_set(s)) < 0) {
+	if (!cli_is_stdout(o->html) && write_stdout(o, summary_set(s)) < 0) {
 		return STATUS_ENVIRONMENT;
 	}
 	if (o->html && write_html(o, summary_set(s)) < 0) {

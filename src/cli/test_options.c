@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/helpers.h"
 #include "samples/class.h"
 
 #define JOBS_MAX   256
@@ -94,11 +95,6 @@ static int check_what(struct test_options *o, struct err *e)
 	return o->suite ? check_suite(o, e) : 0;
 }
 
-static bool is_stdout(const char *path)
-{
-	return path && strcmp(path, "-") == 0;
-}
-
 static int check(struct test_options *o, struct err *e)
 {
 	int r = check_what(o, e);
@@ -121,7 +117,8 @@ static int check(struct test_options *o, struct err *e)
 	if (o->until_failure && o->repeat > 1) {
 		return err_set(e, -EINVAL, "--until-failure and --repeat exclude each other");
 	}
-	if (is_stdout(o->json) + is_stdout(o->junit) + is_stdout(o->tap) + is_stdout(o->github) >
+	if (cli_is_stdout(o->json) + cli_is_stdout(o->junit) + cli_is_stdout(o->tap) +
+		    cli_is_stdout(o->github) >
 	    1) {
 		return err_set(e, -EINVAL, "only one report can go to stdout, '-'");
 	}
