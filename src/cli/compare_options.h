@@ -10,6 +10,9 @@
 #include "base/err.h"
 #include "engine/plan.h"
 
+/* A number that was not given. */
+#define COMPARE_NOT_GIVEN UINT64_MAX
+
 struct compare_options {
 	const char *a, *b, *bench;
 	const char *scenario;
@@ -28,6 +31,7 @@ struct compare_options {
 
 int compare_options_parse(struct compare_options *o, int argc, char **argv,
 			  struct err *e) __must_check;
+int compare_options_check_resume(const struct compare_options *o, struct err *e) __must_check;
 int compare_options_jobs(const struct compare_options *o, const struct plan *p, unsigned int *ret,
 			 struct err *e) __must_check;
 bool compare_options_has_plan(const struct compare_options *o);
