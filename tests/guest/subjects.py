@@ -19,7 +19,8 @@ import boot
 NOPTI_CONFIG = "CONFIG_RINGSIDE_NOPTI=y"
 DUMP_CONFIG = "CONFIG_RINGSIDE_PTI_DUMP=y"
 NIGHTLY = {"debug"}  # its boots take minutes
-ELSEWHERE = {"full"}  # base, for what it boots: the lab's suites
+# base, for what it boots: the lab's suites; base and a NOP: the judge's; all and its own tests: those of suites
+ELSEWHERE = {"full", "planted", "kunit"}
 PATIENCE = 10  # times as long as on the others a program may take there
 STRESSED = ("all", 4)  # who has the whole minute
 SLOW = {"syscall_numbering_64"}  # 30 s under QEMU's software processor

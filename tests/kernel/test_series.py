@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What guest-kernel-config/check-series finds in a series of patches."""
 import pytest
-from mini import Kernel
+from mini import Kernel, patch_of
 
 KCONFIG = "config OWN_X\n\tbool\nconfig OWN_Y\n\tbool\n"
 # Code that is only there with an option on.
@@ -67,6 +67,12 @@ def test_a_complaint_of_checkpatch_needs_a_reason_and_its_count(kernel):
     kernel.patch({"b.c": CLEAN + "/* complain LONG_LINE */\n/* complain LONG_LINE */\n", "Kconfig": KCONFIG})
     said = kernel.check(status=1)
     assert said.count("LONG_LINE: told to") == 2 and "FAILED: every line of series.accepted is needed" in said
+
+
+def test_a_patch_of_another_image_is_read_by_checkpatch_and_compiled_by_nobody(kernel):
+    kernel.write("patches/more.patch", patch_of({"b.c": "int b = oops; /* complain LONG_LINE */\n"}))
+    said = kernel.check(status=1)
+    assert "more.patch" in said and said.count("LONG_LINE: told to") == 1 and said.count("FAILED") == 1
 
 
 def test_an_exception_that_no_longer_occurs_is_an_error(kernel):
