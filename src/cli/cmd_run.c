@@ -30,6 +30,7 @@
 #include "cli/run_provenance.h"
 #include "cli/run_shares.h"
 #include "cli/run_status.h"
+#include "cli/run_words.h"
 #include "engine/backend_qemu.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
@@ -139,6 +140,7 @@ static int place_vcpus(struct run *run, struct err *e)
 
 static int prepare(struct run *run, struct err *e)
 {
+	const struct run_parts parts = {&run->disks, &run->vsock, &run->shares, &run->nets};
 	int r = open_outputs(run, e);
 
 	if (r == 0) {
@@ -151,22 +153,7 @@ static int prepare(struct run *run, struct err *e)
 		r = run_kernel_check_debug(run->kernel_path, run->o.kernel_debug, e);
 	}
 	if (r == 0) {
-		r = run_disks_parse(&run->o.disks, &run->disks, e);
-	}
-	if (r == 0) {
-		r = run_vsock_parse(run->o.vsock, &run->vsock, e);
-	}
-	if (r == 0) {
-		r = run_shares_parse(&run->o.shares, &run->shares, e);
-	}
-	if (r == 0) {
-		r = run_root_parse(run->o.root, run->o.init, &run->shares, &run->disks, e);
-	}
-	if (r == 0) {
-		r = run_nets_parse(&run->o.nets, &run->nets, e);
-	}
-	for (size_t i = 0; r == 0 && i < run->o.initrds.count; i++) {
-		r = cli_check_file("initrd", run->o.initrds.items[i], e);
+		r = run_parts_parse(&run->o, &parts, e);
 	}
 	if (r == 0 && run->o.name) {
 		r = control_socket_open(run->o.name, &run->control, e);

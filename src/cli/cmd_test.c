@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/helpers.h"
 #include "cli/status.h"
+#include "cli/test_check.h"
 #include "cli/test_live.h"
 #include "cli/test_machine.h"
 #include "cli/test_options.h"
@@ -39,6 +40,7 @@ struct context {
 	struct test_output out;
 	struct test_live live;
 	struct test_run_end end;
+	char runner[PATH_MAX]; /* ringside-runner */
 };
 
 static struct test_run_boot on_boot(void *ctx, const struct suite_case *c)
@@ -77,38 +79,16 @@ static void on_tick(void *ctx)
 	test_live_tick(&x->live);
 }
 
-static int run_cases(struct context *x, struct err *e)
+static int run_cases(struct context *x, struct test_run_config *cfg, struct err *e)
 {
-	char runner[PATH_MAX];
-	struct test_run_config cfg = {
-		.plan = &x->plan,
-		.suite = suite_path(x->suite),
-		.program = x->o.runner ? x->o.runner : SELF,
-		.runner = runner,
-		.dir = x->out.dir,
-		.icount = x->o.icount == TEST_NOT_GIVEN ? TEST_RUN_NO_ICOUNT : (int)x->o.icount,
-		.fail_fast = x->o.fail_fast,
-		.until_failure = x->o.until_failure,
-		.boot = on_boot,
-		.skip = on_skip,
-		.done = on_done,
-		.begun = on_begun,
-		.tick = on_tick,
-		.ctx = x,
-	};
-	int r = cli_find_helper(GUEST_RUNNER_NAME, runner, sizeof(runner), e);
+	int r;
 
-	if (r == 0 && x->o.runner && access(x->o.runner, X_OK) < 0) {
-		r = err_errno(e, -errno, "--runner %s", x->o.runner);
-	}
-	if (r < 0) {
-		return r;
-	}
-	test_machine_limits(&x->machine, &x->o, &cfg);
+	cfg->dir = x->out.dir;
+	test_machine_limits(&x->machine, &x->o, cfg);
 	test_live_init(&x->live, STDERR_FILENO, isatty(STDERR_FILENO),
 		       report_wants_colour(STDERR_FILENO), x->o.until_failure ? 0 : x->plan.count,
 		       &clock_monotonic);
-	r = test_run(&cfg, &x->end, e);
+	r = test_run(cfg, &x->end, e);
 	test_live_fini(&x->live);
 	return r;
 }
@@ -118,10 +98,7 @@ static bool is_bad(const struct test_result *r)
 {
 	switch (r->outcome) {
 	case TEST_BOOT:
-	case TEST_NO_KVM:
 	case TEST_KVM_ERROR:
-	case TEST_VMM_FAULT:
-	case TEST_USAGE:
 		return false;
 	case TEST_FAIL:
 		/* A command that cannot be run fails on every kernel; a shell says it so, too. */
@@ -132,7 +109,7 @@ static bool is_bad(const struct test_result *r)
 	default:
 		break;
 	}
-	return r->verdict == TEST_NOT_OK;
+	return r->verdict == TEST_NOT_OK && !test_outcome_is_environment(r->outcome);
 }
 
 static int bisect_status(const struct context *x)
@@ -148,6 +125,25 @@ static int bisect_status(const struct context *x)
 	return x->end.by_verdict[TEST_NOT_OK] > 0 || ok == 0 ? BISECT_SKIP : STATUS_OK;
 }
 
+/* Whose fault it is stands in no report that a program reads: why, once. */
+static void tell_environment(const struct context *x)
+{
+	const struct test_report *t = &x->out.files.report;
+	const struct test_result *first = NULL;
+
+	for (size_t i = 0; i < t->count && !first; i++) {
+		if (t->results[i]->verdict == TEST_NOT_OK &&
+		    test_outcome_is_environment(t->results[i]->outcome)) {
+			first = t->results[i];
+		}
+	}
+	if (first) {
+		log_error("%zu of %zu cases say nothing of what was to be tested: this machine or "
+			  "a file did not allow them; the first one, %s: %s",
+			  x->end.environment, t->count, first->id, first->message);
+	}
+}
+
 static int end_status(const struct context *x)
 {
 	if (x->end.signal) {
@@ -155,11 +151,13 @@ static int end_status(const struct context *x)
 			 x->out.dir);
 		return OUTCOME_SIGNAL_BASE + x->end.signal;
 	}
+	tell_environment(x);
 	if (x->o.bisect) {
 		return bisect_status(x);
 	}
 	if (x->end.by_verdict[TEST_NOT_OK] > 0) {
-		return STATUS_NO;
+		return x->end.by_verdict[TEST_NOT_OK] > x->end.environment ? STATUS_NO
+									   : STATUS_ENVIRONMENT;
 	}
 	if (x->plan.count > 0 && x->end.by_verdict[TEST_SKIPPED] == x->plan.count) {
 		log_warn("every case was skipped: nothing was tested");
@@ -167,27 +165,75 @@ static int end_status(const struct context *x)
 	return STATUS_OK;
 }
 
-static int run_and_report(struct context *x)
+/* What the words or the file have wrong; a bisection must not take it for a bad commit. */
+static int usage_status(const struct context *x, int code)
 {
-	struct err e = ERR_INIT;
-	int status, r = test_machine_find(&x->o, &x->plan, &x->machine, &e);
+	if (x->o.bisect) {
+		return BISECT_GIVE_UP;
+	}
+	return code == -EINVAL || code == -ENOENT ? STATUS_USAGE : STATUS_ENVIRONMENT;
+}
+
+static int environment_status(const struct context *x)
+{
+	return x->o.bisect ? BISECT_SKIP : STATUS_ENVIRONMENT;
+}
+
+/* All that can be told before something boots. Sets the status when it fails. */
+static int prepare(struct context *x, struct test_run_config *cfg, int *ret_status, struct err *e)
+{
+	int r = test_machine_find(&x->o, &x->plan, &x->machine, e);
 
 	if (r == 0) {
-		r = test_output_open(&x->out, &x->o, x->suite, &e);
+		r = cli_find_helper(GUEST_RUNNER_NAME, x->runner, sizeof(x->runner), e);
 	}
+	if (r == 0 && x->o.runner && access(x->o.runner, X_OK) < 0) {
+		r = err_errno(e, -errno, "--runner %s", x->o.runner);
+	}
+	*ret_status = environment_status(x);
+	if (r < 0) {
+		return r;
+	}
+	r = test_check(&x->o, &x->machine, cfg, e);
+	if (r == -EINVAL) {
+		*ret_status = usage_status(x, r);
+	}
+	return r < 0 ? r : test_output_open(&x->out, &x->o, x->suite, e);
+}
+
+static int run_and_report(struct context *x)
+{
+	struct test_run_config cfg = {
+		.plan = &x->plan,
+		.suite = suite_path(x->suite),
+		.program = x->o.runner ? x->o.runner : SELF,
+		.runner = x->runner,
+		.icount = x->o.icount == TEST_NOT_GIVEN ? TEST_RUN_NO_ICOUNT : (int)x->o.icount,
+		.fail_fast = x->o.fail_fast,
+		.until_failure = x->o.until_failure,
+		.boot = on_boot,
+		.skip = on_skip,
+		.done = on_done,
+		.begun = on_begun,
+		.tick = on_tick,
+		.ctx = x,
+	};
+	struct err e = ERR_INIT;
+	int status, r = prepare(x, &cfg, &status, &e);
+
 	if (r == 0) {
-		r = run_cases(x, &e);
+		r = run_cases(x, &cfg, &e);
 	}
 	if (r < 0) {
 		log_error("%s", e.text);
-		return x->o.bisect ? BISECT_SKIP : STATUS_ENVIRONMENT;
+		return status;
 	}
 	r = test_output_report(&x->out, &x->o, &e);
 	status = end_status(x);
 	if (r < 0) {
 		log_error("%s", e.text);
 		/* A report that cannot be written does not hide what it would have said. */
-		return status ? status : x->o.bisect ? BISECT_SKIP : STATUS_ENVIRONMENT;
+		return status ? status : environment_status(x);
 	}
 	return status;
 }
@@ -209,15 +255,6 @@ static int print_suite(const struct context *x)
 		return STATUS_ENVIRONMENT;
 	}
 	return STATUS_OK;
-}
-
-/* What the words or the file have wrong; a bisection must not take it for a bad commit. */
-static int usage_status(const struct context *x, int code)
-{
-	if (x->o.bisect) {
-		return BISECT_GIVE_UP;
-	}
-	return code == -EINVAL || code == -ENOENT ? STATUS_USAGE : STATUS_ENVIRONMENT;
 }
 
 static int choose_cases(struct context *x, struct err *e)

@@ -12,7 +12,6 @@
 #include "cli/helpers.h"
 #include "guest/initramfs.h"
 
-#define QEMU_PROGRAM     "qemu-system-x86_64"
 #define COMMAND_TEXT_MAX (1 << 20)
 
 /* What stands behind the "id: " with which the KVM layer begins its messages. */
@@ -148,22 +147,22 @@ static void collect_qemu(struct doctor *d)
 	_cleanup_free_ char *devices = NULL;
 	struct check *c;
 
-	if (read_command(QEMU_PROGRAM " --version 2>/dev/null", &version) < 0) {
-		c = doctor_add(d, "qemu", CHECK_FAIL, "no " QEMU_PROGRAM " that runs");
+	if (read_command(CLI_QEMU_PROGRAM " --version 2>/dev/null", &version) < 0) {
+		c = doctor_add(d, "qemu", CHECK_FAIL, "no " CLI_QEMU_PROGRAM " that runs");
 		doctor_advise(c, "install the package qemu-system-x86");
-		c = doctor_add(d, "qemu-9p", CHECK_FAIL, "no " QEMU_PROGRAM);
+		c = doctor_add(d, "qemu-9p", CHECK_FAIL, "no " CLI_QEMU_PROGRAM);
 		doctor_advise(c, "install the package qemu-system-x86");
 		return;
 	}
 	version[strcspn(version, "\n")] = '\0';
 	c = doctor_add(d, "qemu", CHECK_OK, "%s", version);
-	if (read_command(QEMU_PROGRAM " -machine help 2>/dev/null", &machines) < 0 ||
+	if (read_command(CLI_QEMU_PROGRAM " -machine help 2>/dev/null", &machines) < 0 ||
 	    !strstr(machines, "\nmicrovm ")) {
 		c->status = CHECK_FAIL;
 		doctor_advise(c, "this QEMU was built without microvm: install the distribution's "
 				 "qemu-system-x86");
 	}
-	if (read_command(QEMU_PROGRAM " -device help 2>/dev/null", &devices) == 0 &&
+	if (read_command(CLI_QEMU_PROGRAM " -device help 2>/dev/null", &devices) == 0 &&
 	    strstr(devices, "\"virtio-9p-device\"")) {
 		doctor_add(d, "qemu-9p", CHECK_OK, "virtio-9p-device");
 		return;

@@ -260,3 +260,30 @@ bool cli_is_stdout(const char *path)
 {
 	return path && strcmp(path, "-") == 0;
 }
+
+/**
+ * cli_in_path() - whether a program can be started by its name alone
+ * @name: its name
+ *
+ * Return: whether a folder of PATH has it.
+ * Context: any thread.
+ */
+bool cli_in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *p = path ? path : ""; *p; p += *p == ':') {
+		int len = (int)strcspn(p, ":");
+		char file[PATH_MAX];
+		struct stat st;
+
+		/* An empty folder is the current one. */
+		if (snprintf(file, sizeof(file), "%.*s%s%s", len, p, len ? "/" : "./", name) <
+			    (int)sizeof(file) &&
+		    stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0) {
+			return true;
+		}
+		p += len;
+	}
+	return false;
+}

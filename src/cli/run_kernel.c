@@ -99,14 +99,15 @@ int run_kernel_entry(const struct run_options *o, const char *kernel_path, bool 
 	int r = 0;
 
 	*ret_pvh = strcmp(o->entry, "pvh") == 0;
-	if (!qemu || strcmp(o->entry, "auto") == 0) {
+	if (!qemu) {
 		return 0;
 	}
+	/* Of what is no kernel, QEMU says that it is too old. */
 	r = load_image_open(kernel_path, &image, e);
 	if (r < 0) {
 		return r;
 	}
-	if (*ret_pvh != (image.pvh_bytes > 0)) {
+	if (strcmp(o->entry, "auto") != 0 && *ret_pvh != (image.pvh_bytes > 0)) {
 		r = err_set(e, -EINVAL,
 			    "--entry %s needs --backend kvm for this kernel: QEMU starts %s %s its "
 			    "PVH note",

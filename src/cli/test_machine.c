@@ -95,6 +95,7 @@ static struct test_kernel *find_kernel(const struct test_machine *m, const struc
 static int add_kernel(struct test_machine *m, const struct suite_case *c, struct err *e)
 {
 	struct test_kernel *more = realloc(m->kernels, (m->kernel_count + 1) * sizeof(*more));
+	struct load_image image;
 	char path[PATH_MAX];
 	struct test_kernel *k;
 	int r;
@@ -111,9 +112,13 @@ static int add_kernel(struct test_machine *m, const struct suite_case *c, struct
 	} else {
 		r = cli_find_kernel(k->name, path, sizeof(path), e);
 	}
+	if (r == 0) {
+		r = load_image_open(path, &image, e);
+	}
 	if (r < 0) {
 		return r;
 	}
+	load_image_close(&image);
 	/* Once for all its boots: each of them would read the whole file. */
 	r = record_file_sha256(path, &k->sha256, e);
 	if (r < 0) {

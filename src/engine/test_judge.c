@@ -311,7 +311,7 @@ static const char *expect_name(enum suite_expect expect)
 /* A known failure is the guest's: that a case cannot be run here is never known. */
 static bool may_be_known(enum test_outcome o)
 {
-	return o != TEST_NO_KVM && o != TEST_VMM_FAULT && o != TEST_USAGE;
+	return !test_outcome_is_environment(o);
 }
 
 /* Holds the judgement against what the suite expects; may add to its text. */

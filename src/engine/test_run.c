@@ -170,6 +170,7 @@ static int hand_on(struct run *x, const struct test_result *r, struct err *e)
 	const struct test_run_config *cfg = x->cfg;
 
 	x->end.by_verdict[r->verdict]++;
+	x->end.environment += r->verdict == TEST_NOT_OK && test_outcome_is_environment(r->outcome);
 	if (r->verdict == TEST_NOT_OK && (cfg->fail_fast || cfg->until_failure)) {
 		x->stopping = true;
 	}

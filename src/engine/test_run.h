@@ -50,10 +50,17 @@ struct test_run_config {
 
 struct test_run_end {
 	size_t by_verdict[TEST_VERDICT_COUNT];
+	size_t environment; /* of those that are not ok: test_outcome_is_environment() */
 	size_t not_run;
 	int signal; /* that ended it, or 0 */
 };
 
+/* Judges the words that a case is booted with; @argc of them, the command's name first. */
+typedef int (*test_run_check_fn)(void *ctx, const struct suite_case *c, int argc, char **argv,
+				 struct err *e);
+
+int test_run_check(const struct test_run_config *cfg, test_run_check_fn check, void *ctx,
+		   struct err *e) __must_check;
 int test_run(const struct test_run_config *cfg, struct test_run_end *ret,
 	     struct err *e) __must_check;
 

@@ -174,3 +174,36 @@ void test_words_fini(struct test_words *w)
 	free(w->v);
 	*w = (struct test_words){0};
 }
+
+/**
+ * test_run_check() - have the words judged that the cases of a plan will be booted with
+ * @cfg: the run; its boot is called
+ * @check: judges them; its first failure is the last call
+ * @ctx: handed to @check
+ * @e: set on failure
+ *
+ * The console's file, whose name is not yet known, is one of the current folder in them.
+ *
+ * Return: 0, -ENOMEM, or what @check returned.
+ * Context: main thread.
+ */
+int test_run_check(const struct test_run_config *cfg, test_run_check_fn check, void *ctx,
+		   struct err *e)
+{
+	char console[] = "console";
+	const struct test_dir dir = {.files = {[TEST_FILE_CONSOLE] = console}};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < cfg->plan->count; i++) {
+		const struct suite_case *c = &cfg->plan->cases[i];
+		struct test_words words = {0};
+
+		r = test_words_make(cfg, c, &dir, &words, e);
+		if (r == 0) {
+			/* Without the program's name. */
+			r = check(ctx, c, (int)words.count - 1, words.v + 1, e);
+		}
+		test_words_fini(&words);
+	}
+	return r;
+}

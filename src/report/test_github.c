@@ -71,6 +71,7 @@ static void annotate(FILE *out, const struct test_report *t, const struct test_r
 	test_put(out, r->id, TEST_TITLE_MAX, put_property);
 	fputs("::", out);
 	fputs(r->verdict == TEST_FLAKY ? "flaky" : test_outcome_name(r->outcome), out);
+	fputs(test_by_environment(r), out);
 	if (r->message && *r->message) {
 		fputs(": ", out);
 		test_put(out, r->message, TEST_TITLE_MAX, put_data);

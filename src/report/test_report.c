@@ -19,8 +19,11 @@ void test_report_count(const struct test_report *t, struct test_counts *ret)
 {
 	*ret = (struct test_counts){.missing = t->missing_count};
 	for (size_t i = 0; i < t->count; i++) {
-		ret->by_verdict[t->results[i]->verdict]++;
-		ret->duration_ns += t->results[i]->duration_ns;
+		const struct test_result *r = t->results[i];
+
+		ret->by_verdict[r->verdict]++;
+		ret->environment += test_by_environment(r)[0] != '\0';
+		ret->duration_ns += r->duration_ns;
 	}
 }
 
@@ -28,7 +31,8 @@ void test_report_count(const struct test_report *t, struct test_counts *ret)
  * test_report_exit_status() - what a run comes to
  * @t: the run
  *
- * Return: 1 when a case is not as expected, else 4 when one has no result, else 0.
+ * Return: 1 when a case is not as expected because of its guest, else 4 when one could not be run
+ * or has no result, else 0.
  * Context: any thread.
  */
 int test_report_exit_status(const struct test_report *t)
@@ -36,7 +40,7 @@ int test_report_exit_status(const struct test_report *t)
 	struct test_counts n;
 
 	test_report_count(t, &n);
-	return n.by_verdict[TEST_NOT_OK] ? 1 : n.missing ? 4 : 0;
+	return n.by_verdict[TEST_NOT_OK] > n.environment ? 1 : n.environment || n.missing ? 4 : 0;
 }
 
 /**
@@ -144,6 +148,11 @@ void test_put_head(FILE *out, const struct test_report *t, size_t max, test_put_
 	}
 	fprintf(out, ": %zu case%s", cases, cases == 1 ? "" : "s");
 	put_count(out, n.by_verdict[TEST_NOT_OK], "not ok", &first);
+	if (n.environment && n.environment == n.by_verdict[TEST_NOT_OK]) {
+		fputs(" by the environment", out);
+	} else if (n.environment) {
+		fprintf(out, " (%zu by the environment)", n.environment);
+	}
 	put_count(out, n.missing, "not run", &first);
 	put_count(out, n.by_verdict[TEST_FLAKY], "flaky", &first);
 	put_count(out, n.by_verdict[TEST_KNOWN], "known", &first);
@@ -177,6 +186,19 @@ void test_put_dir(FILE *out, const struct test_report *t, const struct test_resu
 const char *test_why(const struct test_result *r)
 {
 	return r->message && *r->message ? r->message : test_outcome_name(r->outcome);
+}
+
+/**
+ * test_by_environment() - words behind an outcome that has nothing to do with the guest
+ * @r: the case
+ *
+ * Return: them; an empty text for a case that is as expected, or not so because of its guest.
+ */
+const char *test_by_environment(const struct test_result *r)
+{
+	return r->verdict == TEST_NOT_OK && test_outcome_is_environment(r->outcome)
+		       ? ", by the environment"
+		       : "";
 }
 
 /**

@@ -25,6 +25,7 @@ void test_put_result(FILE *out, const struct test_report *t, const struct test_r
 		     bool colour);
 void test_put_sub(FILE *out, const struct test_result *r, const struct test_sub *s, bool colour);
 int test_put_json(FILE *out, json_t *take) __must_check;
+const char *test_by_environment(const struct test_result *r);
 const char *test_why(const struct test_result *r);
 enum test_verdict test_sub_counts_as(const struct test_result *r, const struct test_sub *s);
 int test_finish(FILE *out) __must_check;

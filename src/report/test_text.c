@@ -196,7 +196,7 @@ static void put_result(const struct page *p, const struct test_report *t,
 		put_lines(p, INDENT, INDENT, test_why(r));
 		return;
 	}
-	fprintf(p->out, ": %s, %.2f s", test_outcome_name(r->outcome),
+	fprintf(p->out, ": %s%s, %.2f s", test_outcome_name(r->outcome), test_by_environment(r),
 		(double)r->duration_ns / 1e9);
 	if (r->attempts > 1) {
 		fprintf(p->out, ", %u attempts", r->attempts);

@@ -79,6 +79,21 @@ const char *test_outcome_name(enum test_outcome o)
 }
 
 /**
+ * test_outcome_is_environment() - whether it says nothing of what was tested
+ * @o: an outcome
+ *
+ * No KVM, a fault or the end of the VMM itself, or a machine that could not be made here: no QEMU,
+ * a file that cannot be read, a disk that is full.
+ *
+ * Return: whether.
+ * Context: any thread.
+ */
+bool test_outcome_is_environment(enum test_outcome o)
+{
+	return o == TEST_NO_KVM || o == TEST_VMM_FAULT || o == TEST_USAGE;
+}
+
+/**
  * test_verdict_name() - the word for a verdict
  * @v: a verdict
  *

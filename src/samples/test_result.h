@@ -33,7 +33,7 @@ enum test_outcome {
 	TEST_KVM_ERROR, /* 246 */
 	TEST_NO_KVM,    /* 247 */
 	TEST_VMM_FAULT, /* 248, or the VMM was killed */
-	TEST_USAGE,     /* 249: the case cannot be run as written */
+	TEST_USAGE,     /* 249: the case cannot be run here as it is written */
 	TEST_SKIP,      /* the case or its command said so, with a reason */
 	TEST_OUTCOME_COUNT
 };
@@ -90,6 +90,7 @@ struct test_result {
 };
 
 const char *test_outcome_name(enum test_outcome o);
+bool test_outcome_is_environment(enum test_outcome o);
 const char *test_verdict_name(enum test_verdict v);
 
 json_t *test_result_to_json(const struct test_result *r);

@@ -3,6 +3,7 @@
 
 What it boots is mostly tests/support/fake_boot.c, whose acts are the words of a test's command; some
 tests boot a real guest under QEMU."""
+import ctypes
 import fcntl
 import json
 import os
@@ -99,9 +100,93 @@ def test_300_failing_tests_exit_1(tmp_path):
     assert [r["verdict"] for r in results(tmp_path)] == 300 * ["not-ok"]
 
 
-@pytest.mark.parametrize("command, status", [("exit=0", 0), ("exit=1", 1), ("exit=239", 1), ("crash", 1)])
-def test_the_status_is_0_or_1(tmp_path, command, status):
+@pytest.mark.parametrize("command, status", [("exit=0", 0), ("exit=1", 1), ("exit=239", 1), ("exit=246", 1), ("exit=247", 4),
+                                             ("exit=248", 4), ("exit=249", 4), ("crash", 4)])
+def test_the_status_is_0_or_1_and_4_for_what_is_no_guests(tmp_path, command, status):
     assert run(tmp_path, "--", command).status == status
+
+
+def test_what_a_guest_did_outweighs_the_environment_which_is_told_of(tmp_path):
+    path = suite(tmp_path, ("a", "command: [exit=249]"), ("b", "command: [crash]"), ("c", "command: [exit=3]"))
+    end = run(tmp_path, path, "--github", tmp_path / "github")
+    assert end.status == 1
+    assert "error: 2 of 3 cases say nothing of what was to be tested: this machine or a file did not allow them" in end.err
+    assert b": 3 cases: 3 not ok (2 by the environment)\n" in end.out
+    assert "::vmm-fault, by the environment: " in (tmp_path / "github").read_text()
+    assert ringside("report", tmp_path / "out").status == 1
+    os.rename(tmp_path / "out", tmp_path / "old")
+    end = run(tmp_path, path, "--filter", "!c")
+    assert end.status == 4 and b": 2 cases: 2 not ok by the environment\n" in end.out
+    assert ringside("report", tmp_path / "out").status == 4
+
+
+@pytest.mark.parametrize("words, text", [
+    (("--cpu", "bogus"), "--cpu: "),
+    (("--cpu", "help"), "--cpu help is for 'ringside run'"),
+    (("--cpu", "host,+nonesuch"), "--cpu: "),
+    (("--append", 3000 * "x"), "--append: 3000 bytes, and a kernel takes 2047"),
+    (("--memory", "0"), "--memory"), (("--cpus", "0"), "--cpus")])
+def test_words_for_the_machine_that_are_wrong_are_2_before_a_boot(tmp_path, words, text):
+    for more, status in ((), 2), (("--bisect",), 128):
+        end = run(tmp_path, *more, *words, "--", "exit=0")
+        assert (end.status, end.out) == (status, b""), end.err
+        assert text in end.err and end.err.count("\n") == 1
+        assert not (tmp_path / "out").exists()
+
+
+def test_words_of_a_suite_that_are_wrong_are_named_with_its_test(tmp_path):
+    path = suite(tmp_path, ("a", "command: [exit=0]"), ("b", "command: [exit=0], matrix: {cpu: [-avx, bogus]}"))
+    end = run(tmp_path, path)
+    assert end.status == 2 and end.err.startswith(f"ringside: error: {path}:4:3: b[cpu=bogus]: --cpu: "), end.err
+    shares = ", ".join(f"/tmp:/mnt/{i}" for i in range(40))
+    path = suite(tmp_path, ("a", f"command: [exit=0], shares: [{shares}]"))
+    end = run(tmp_path, path)
+    assert end.status == 2 and f"{path}:3:3: a: --share /tmp: more than" in end.err, end.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_more_memory_than_this_machine_has_is_4_unless_the_test_needs_it(tmp_path):
+    path = suite(tmp_path, ("a", "command: [exit=0]"), head="matrix: {memory: [8T]}")
+    end = run(tmp_path, path)
+    assert end.status == 4 and f"{path}:3:3: a: 8 TiB of guest memory, and this machine has " in end.err, end.err
+    assert run(tmp_path, "--bisect", path).status == 125
+    path = suite(tmp_path, ("a", "command: [exit=0], needs: [memory=8T]"), head="matrix: {memory: [8T]}")
+    assert run(tmp_path, path).status == 0
+
+
+def test_without_qemu_it_is_4_in_one_line(tmp_path):
+    for more, status in ((), 4), (("--bisect",), 125):
+        end = real(tmp_path, *more, "--", "true", env={**os.environ, "PATH": f"{tmp_path}:/nowhere"})
+        assert (end.status, end.out) == (status, b"")
+        assert "qemu: there is no qemu-system-x86_64 in PATH" in end.err and "install the package" in end.err
+        assert end.err.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
+def without_override():
+    """As root without CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, to whom a file's mode means something."""
+    for capability in 1, 2:
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+@pytest.mark.parametrize("make", [lambda p: p.mkdir(), lambda p: p.write_bytes(bytes(4096))], ids=["folder", "image"])
+def test_a_root_that_cannot_be_read_is_4(tmp_path, make):
+    make(tmp_path / "root")
+    os.chmod(tmp_path / "root", 0)
+    path = suite(tmp_path, ("a", "command: ['true'], root: root"))
+    p = subprocess.run([RINGSIDE, "test", "--backend", "qemu", "--out", tmp_path / "out", path], capture_output=True,
+                       text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S, preexec_fn=without_override)
+    assert p.returncode == 4, (p.stdout, p.stderr)
+    assert "1 of 1 cases say nothing of what was to be tested" in p.stderr
+    assert "Permission denied" in p.stderr and "1 not ok by the environment" in p.stdout
+
+
+def test_a_kernel_that_is_none_is_4(tmp_path):
+    (tmp_path / "kernel").write_text("a text\n")
+    for words in ("test", "--out", tmp_path / "out"), ("run",):
+        end = ringside(*words, "--backend", "qemu", "--kernel", tmp_path / "kernel", "--", "true")
+        assert end.status == (4 if words[0] == "test" else 249) and end.out == b""
+        assert f"{tmp_path}/kernel: " in end.err and "not a kernel" in end.err and end.err.count("\n") == 1, end.err
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_the_words_have_wrong_is_2_in_one_line(tmp_path):
@@ -329,7 +414,7 @@ def test_a_machine_that_is_killed_is_a_result(tmp_path):
             os.kill(pid, signal.SIGKILL)
             killed.add(pid)
         time.sleep(0.02)
-    assert p.returncode == 1
+    assert p.returncode == 4
     assert len(killed) == TIMES
     assert [r["outcome"] for r in results(tmp_path)] == TIMES * ["vmm-fault"]
     p.communicate()
@@ -485,6 +570,6 @@ def test_a_real_machine_that_is_killed_is_a_result(tmp_path):
     wait_for(lambda: len(processes_of(tmp_path)) >= 2, 60)
     os.kill(min(processes_of(tmp_path)), signal.SIGKILL)
     p.communicate(timeout=PATIENCE_S)
-    assert p.returncode == 1
+    assert p.returncode == 4
     assert results(tmp_path)[0]["outcome"] == "vmm-fault"
     assert_nothing_is_left(tmp_path, 5)

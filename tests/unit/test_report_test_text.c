@@ -103,6 +103,27 @@ static void one_that_is_not_ok_makes_the_exit_status(void **state)
 	assert_int_equal(test_report_exit_status(&f.report), 1);
 }
 
+static void what_no_guest_did_is_4_and_said(void **state)
+{
+	static const enum test_outcome outcomes[] = {TEST_NO_KVM, TEST_VMM_FAULT, TEST_USAGE};
+
+	f.report.results = &f.report.results[1];
+	f.report.count = 1;
+	f.report.missing_count = 0;
+	f.results[1].verdict = TEST_NOT_OK;
+	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++) {
+		_cleanup_free_ char *text = NULL;
+
+		f.results[1].outcome = outcomes[i];
+		text = render(false);
+		assert_non_null(strstr(text, ": 1 case: 1 not ok by the environment\n"));
+		assert_non_null(strstr(text, ", by the environment, "));
+		assert_int_equal(test_report_exit_status(&f.report), 4);
+	}
+	f.results[1].outcome = TEST_KVM_ERROR;
+	assert_int_equal(test_report_exit_status(&f.report), 1);
+}
+
 static void many_failures_of_one_case_are_bounded(void **state)
 {
 	_cleanup_free_ char *text = NULL;
@@ -133,6 +154,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(words_are_wrapped_and_names_are_not, setup),
 		cmocka_unit_test_setup(a_run_that_passed_is_one_line, setup),
 		cmocka_unit_test_setup(one_that_is_not_ok_makes_the_exit_status, setup),
+		cmocka_unit_test_setup(what_no_guest_did_is_4_and_said, setup),
 		cmocka_unit_test_setup(many_failures_of_one_case_are_bounded, setup),
 		cmocka_unit_test_setup(a_full_disk_is_told_of, setup),
 	};
