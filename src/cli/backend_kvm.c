@@ -208,6 +208,7 @@ static size_t kvm_registers(struct backend *b, struct backend_cpu_state *cpus, s
 	size_t n = machine_vcpus(m) < max ? machine_vcpus(m) : max;
 
 	for (size_t i = 0; i < n; i++) {
+		struct machine_vcpu_regs regs = {.cr0 = 0};
 		char text[MACHINE_VCPU_TEXT];
 		int r = machine_vcpu_text(m, (unsigned int)i, &cpus[i].rip, text, sizeof(text));
 
@@ -220,6 +221,15 @@ static size_t kvm_registers(struct backend *b, struct backend_cpu_state *cpus, s
 		if (!cpus[i].text) {
 			return i;
 		}
+		if (r == 0) {
+			/* On failure they stay all zero, which says that they are not known. */
+			r = machine_vcpu_regs(m, (unsigned int)i, &regs);
+		}
+		cpus[i].regs = regs.user;
+		cpus[i].cr0 = regs.cr0;
+		cpus[i].cr3 = regs.cr3;
+		cpus[i].cr4 = regs.cr4;
+		cpus[i].efer = regs.efer;
 	}
 	return n;
 }
@@ -227,6 +237,19 @@ static size_t kvm_registers(struct backend *b, struct backend_cpu_state *cpus, s
 static int kvm_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
 {
 	return machine_read_gpa(to_kvm(b)->machine, gpa, buf, len);
+}
+
+static size_t kvm_memory(struct backend *b, struct backend_memory *pieces, size_t max)
+{
+	struct machine_ram_file files[8];
+	size_t n = machine_ram_files(to_kvm(b)->machine, files, ARRAY_SIZE(files));
+
+	n = n < max ? n : max;
+	for (size_t i = 0; i < n; i++) {
+		pieces[i] = (struct backend_memory){
+			.fd = files[i].fd, .gpa = files[i].gpa, .bytes = files[i].bytes};
+	}
+	return n;
 }
 
 /* The same place comes once for each vCPU: the record has it once. */
@@ -358,6 +381,7 @@ static const struct backend_ops kvm_backend_ops = {
 	.halt = kvm_halt,
 	.registers = kvm_registers,
 	.read_gpa = kvm_read_gpa,
+	.memory = kvm_memory,
 	.collect = kvm_collect,
 	.freeze = kvm_freeze,
 	.exits = kvm_exits,
@@ -461,6 +485,7 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 		.time_exits = true,
 		.pin = cfg->pin,
 		.exit_stats = cfg->stats_path != NULL,
+		.ram_in_files = cfg->whole_memory,
 		.unrecorded = !cfg->recorded && !cfg->channel,
 		.gdb = cfg->gdb,
 		.gdb_nowait = cfg->gdb_nowait,

@@ -52,6 +52,7 @@ struct run {
 	struct status_file status;
 	struct run_shares shares;
 	struct run_nets nets;
+	struct draft core; /* with --core */
 	struct control_socket control;
 	bool close_json; /* it is a file that we opened */
 	bool qemu;
@@ -105,7 +106,7 @@ static int open_outputs(struct run *run, struct err *e)
 	} else if (r == 0 && !run_options_has_job(&run->o)) {
 		run->console_fd = STDOUT_FILENO;
 	}
-	return r;
+	return r == 0 && run->o.core ? draft_open(&run->core, "--core", run->o.core, e) : r;
 }
 
 /* Where the vCPUs run, for the record, and whether there are enough processors for them. */
@@ -281,7 +282,7 @@ static int create_backend(struct run *run, const struct backend_config *common, 
 	};
 	const struct sandbox_config seccomp = {
 		.mode = run->o.seccomp_mode,
-		.features = run->o.name ? SANDBOX_CTL : 0,
+		.features = (run->o.name ? SANDBOX_CTL : 0) | (run->o.core ? SANDBOX_CORE : 0),
 	};
 
 	return run->qemu ? backend_qemu_create(&cfg, &run->backend, e)
@@ -323,6 +324,7 @@ static int make_backend(struct run *run, struct err *e)
 		.gdb = run->o.gdb ? run->o.gdb_where : NULL,
 		.gdb_nowait = run->o.gdb_nowait,
 		.trace_path = run->o.trace,
+		.whole_memory = run->o.core != NULL,
 	};
 	int r;
 
@@ -369,6 +371,7 @@ static int run_session(struct run *run, struct err *e)
 		.backend = run->backend,
 		.kernel_path = run->kernel_path,
 		.symbols_fd = run->symbols_fd,
+		.core = run->o.core ? &run->core : NULL,
 		.job = job,
 		.cpus = (unsigned int)run->o.cpus,
 		.console_fd = run->console_fd,
@@ -523,6 +526,7 @@ static void run_fini(struct run *run)
 		close(run->console_fd);
 	}
 	status_file_close(&run->status);
+	draft_close(&run->core);
 	if (run->o.allowed) {
 		console_allow_destroy(run->o.allowed);
 	}
@@ -548,6 +552,7 @@ int cmd_run(int argc, char **argv)
 
 	run.exec_ns = clock_process_start_ns();
 	run.json_fd = run.console_fd = run.symbols_fd = run.control.fd = -1;
+	run.core = DRAFT_INIT;
 	record_json_seed();
 	r = run_options_parse(&run.o, argc, argv, &e);
 	run.status = (struct status_file){.path = run.o.status_file, .fd = -1};

@@ -297,6 +297,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		 .help = "write the run's record there, one line of JSON"},
 		{OPT_STRING, "status-file", 0, &o->status_file, .arg = "FILE",
 		 .help = "write the command's true exit status there, or the kind of failure"},
+		{OPT_STRING, "core", 0, &o->core, .arg = "FILE",
+		 .help = "after a failure, write the guest's memory and registers there, as an ELF "
+			 "core for GDB; of a run that went well there is none"},
 		{OPT_STRING, "gdb", 0, &o->gdb, .arg = "PORT|PATH[,nowait]",
 		 .help = "let GDB in by this loopback port or Unix socket; the guest waits for it "
 			 "unless told not to [none]"},

@@ -51,6 +51,7 @@ struct run_options {
 	bool console_stamps;
 	const char *stats; /* FILE, "-" for a table, or NULL */
 	const char *trace;
+	const char *core; /* or NULL */
 	const char *debug;
 	const char *job;
 	const char *gdb;          /* as written, or NULL */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/user.h>
 
 #include "abi/channel.h"
 #include "base/cleanup.h"
@@ -57,6 +58,15 @@ struct backend_events {
 struct backend_cpu_state {
 	uint64_t rip;
 	char *text; /* registers for people, lines; owned by the list */
+	struct user_regs_struct regs;
+	uint64_t cr0, cr3, cr4, efer;
+};
+
+/* A piece of guest memory, in the file that holds it. */
+struct backend_memory {
+	int fd;          /* stays the backend's */
+	uint64_t offset; /* bytes */
+	uint64_t gpa, bytes;
 };
 
 struct backend_ops {
@@ -75,6 +85,9 @@ struct backend_ops {
 	size_t (*registers)(struct backend *b, struct backend_cpu_state *cpus, size_t max);
 	/* Guest memory, also while the guest runs. Returns 0 or -EFAULT. */
 	int (*read_gpa)(struct backend *b, uint64_t gpa, void *buf, size_t len);
+	/* With .whole_memory: the files that hold it, by address. Returns how many were filled in.
+	 */
+	size_t (*memory)(struct backend *b, struct backend_memory *pieces, size_t max);
 	/* After the end: fill in what only the backend knows. */
 	int (*collect)(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *e);
 	/* Let the guest stand still, or go on; "standing" follows, maybe during the call. */
@@ -170,6 +183,7 @@ struct backend_config {
 	const char *gdb;         /* a port or a path for a debugger, or NULL */
 	bool gdb_nowait;         /* the guest does not wait for it */
 	const char *trace_path;  /* and its trace */
+	bool whole_memory;       /* memory() is wanted, and all of it is in those files */
 };
 
 #endif

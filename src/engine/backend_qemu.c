@@ -426,22 +426,36 @@ static size_t qemu_registers(struct backend *b, struct backend_cpu_state *cpus, 
 	return qemu_registers_parse(all, cpus, max);
 }
 
-static int qemu_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
+static size_t qemu_memory(struct backend *b, struct backend_memory *pieces, size_t max)
 {
 	struct backend_qemu *q = to_qemu(b);
 	uint64_t size = q->cfg.common.memory_bytes;
 	uint64_t low = size < LOW_MEMORY_END ? size : LOW_MEMORY_END;
-	uint64_t offset;
+	const struct backend_memory all[] = {
+		{q->theirs.memory, 0, 0, low},
+		{q->theirs.memory, low, HIGH_MEMORY_START, size - low},
+	};
+	size_t n = size > low ? 2 : 1;
 
-	if (gpa < low && len <= low - gpa) {
-		offset = gpa;
-	} else if (gpa >= HIGH_MEMORY_START && gpa - HIGH_MEMORY_START < size - low &&
-		   len <= size - low - (gpa - HIGH_MEMORY_START)) {
-		offset = low + (gpa - HIGH_MEMORY_START);
-	} else {
-		return -EFAULT;
+	n = n < max ? n : max;
+	memcpy(pieces, all, n * sizeof(*pieces));
+	return n;
+}
+
+static int qemu_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
+{
+	struct backend_memory pieces[2];
+	size_t n = qemu_memory(b, pieces, ARRAY_SIZE(pieces));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct backend_memory *m = &pieces[i];
+		uint64_t at = gpa - m->gpa;
+
+		if (at < m->bytes && len <= m->bytes - at) {
+			return io_pread_exact(m->fd, buf, len, m->offset + at) < 0 ? -EFAULT : 0;
+		}
 	}
-	return io_pread_exact(q->theirs.memory, buf, len, offset) < 0 ? -EFAULT : 0;
+	return -EFAULT;
 }
 
 static int qemu_collect(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *e)
@@ -497,6 +511,7 @@ static const struct backend_ops qemu_ops = {
 	.halt = qemu_halt,
 	.registers = qemu_registers,
 	.read_gpa = qemu_read_gpa,
+	.memory = qemu_memory,
 	.collect = qemu_collect,
 	.freeze = qemu_freeze,
 	.suspend = qemu_suspend,

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/core.h"
 #include "engine/failure.h"
 #include "engine/term.h"
 #include "samples/calltime.h"
@@ -321,6 +322,27 @@ static void keep_console_tail(struct session *s)
 	}
 }
 
+/* Without it the run is what it is, so that a disk which is full costs no more than the core. */
+static void keep_core(struct session *s)
+{
+	struct err e = ERR_INIT;
+	uint64_t start_ns = session_now_ns();
+	int r = core_write(s->cfg->core->fd, s->backend, s->cfg->kernel_path, &e);
+
+	if (r == 0) {
+		r = draft_publish(s->cfg->core);
+		r = r < 0 ? err_errno(&e, r, "giving it its name") : 0;
+	}
+	if (r < 0) {
+		log_error("no core was written to %s: %s", s->cfg->core->path, e.text);
+	} else {
+		log_warn("a core of the guest is in %s; it took %.1f s: gdb VMLINUX %s",
+			 s->cfg->core->path,
+			 (double)(session_now_ns() - start_ns) / (double)NS_PER_SEC,
+			 s->cfg->core->path);
+	}
+}
+
 static int conclude(struct session *s, struct outcome *ret, struct err *e)
 {
 	struct record_boot *r = s->record;
@@ -335,6 +357,9 @@ static int conclude(struct session *s, struct outcome *ret, struct err *e)
 		failure_report(stderr, s->backend, s->cfg->symbols_fd, &s->console,
 			       s->cfg->console_fd == STDOUT_FILENO);
 		keep_console_tail(s);
+		if (s->cfg->core) {
+			keep_core(s);
+		}
 	}
 	if (s->results.dropped) {
 		log_warn("%llu lines of the guest's results could not be understood",

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/draft.h"
 #include "base/err.h"
 #include "engine/backend.h"
 #include "engine/console_allow.h"
@@ -34,6 +35,7 @@ struct session_config {
 	struct backend *backend; /* created, not started; taken: it is destroyed at the end */
 	const char *kernel_path;
 	int symbols_fd;           /* the vmlinux, for the names of addresses; -1: none */
+	struct draft *core;       /* for a core of a guest that failed; NULL: none is wanted */
 	bool job;                 /* an agent runs a job: its streams go to stdout and stderr */
 	unsigned int cpus;        /* that an agent must find; 0: any number */
 	int console_fd;           /* where the guest's console goes to; -1: it is only kept */

@@ -30,7 +30,7 @@ static int place(const struct load_image *image, const struct ram *ram,
 		.part_count = (unsigned int)cfg->initrd_count,
 		.rsdp_gpa = acpi_rsdp(cfg),
 		.pvh = cfg->entry == MACHINE_ENTRY_PVH,
-		.copy = cfg->share_count > 0,
+		.copy = cfg->share_count > 0 || cfg->ram_in_files,
 	};
 	struct load_placed placed;
 	struct load_plan *plan;

@@ -97,6 +97,84 @@ int machine_vcpu_text(struct machine *m, unsigned int vcpu, uint64_t *ret_rip, c
 }
 
 /**
+ * machine_vcpu_regs() - registers of a vCPU, spinning, halted or stopped
+ * @m: a machine
+ * @vcpu: number
+ * @ret: set on success; orig_rax says that no system call was interrupted
+ *
+ * Return: 0; −EINVAL for no such vCPU; −ETIMEDOUT when its thread does not answer; −errno of KVM.
+ * Context: the owner. Waits for the vCPU's thread, at most two seconds.
+ */
+int machine_vcpu_regs(struct machine *m, unsigned int vcpu, struct machine_vcpu_regs *ret)
+{
+	const struct kvm_sregs *s;
+	const struct kvm_regs *g;
+	int r = vcpu < m->vcpu_count ? vcpu_fetch_state(&m->vcpus[vcpu]) : -EINVAL;
+
+	if (r < 0) {
+		return r;
+	}
+	g = &m->vcpus[vcpu].state.regs;
+	s = &m->vcpus[vcpu].state.sregs;
+	*ret = (struct machine_vcpu_regs){
+		.user = {.r15 = g->r15,
+			 .r14 = g->r14,
+			 .r13 = g->r13,
+			 .r12 = g->r12,
+			 .rbp = g->rbp,
+			 .rbx = g->rbx,
+			 .r11 = g->r11,
+			 .r10 = g->r10,
+			 .r9 = g->r9,
+			 .r8 = g->r8,
+			 .rax = g->rax,
+			 .rcx = g->rcx,
+			 .rdx = g->rdx,
+			 .rsi = g->rsi,
+			 .rdi = g->rdi,
+			 .orig_rax = UINT64_MAX,
+			 .rip = g->rip,
+			 .cs = s->cs.selector,
+			 .eflags = g->rflags,
+			 .rsp = g->rsp,
+			 .ss = s->ss.selector,
+			 .fs_base = s->fs.base,
+			 .gs_base = s->gs.base,
+			 .ds = s->ds.selector,
+			 .es = s->es.selector,
+			 .fs = s->fs.selector,
+			 .gs = s->gs.selector},
+		.cr0 = s->cr0,
+		.cr3 = s->cr3,
+		.cr4 = s->cr4,
+		.efer = s->efer,
+	};
+	return 0;
+}
+
+/**
+ * machine_ram_files() - the files that guest memory is in
+ * @m: a machine with ram_in_files; of another, files lack what was mapped over them
+ * @files: filled in, by address
+ * @max: room in it
+ *
+ * Return: how many were filled in.
+ * Context: any thread, while the machine exists.
+ */
+size_t machine_ram_files(const struct machine *m, struct machine_ram_file *files, size_t max)
+{
+	size_t n = m->ram.count < max ? m->ram.count : max;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct ram_slot *slot = &m->ram.slots[i];
+
+		files[i] = (struct machine_ram_file){
+			.fd = slot->fd, .gpa = slot->gpa, .bytes = slot->bytes};
+	}
+	return n;
+}
+
+/**
  * machine_symbol() - name of a kernel address
  * @m: a machine
  * @address: virtual, as the kernel was linked

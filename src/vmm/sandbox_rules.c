@@ -196,6 +196,12 @@ static const struct sandbox_rule rules[] = {
 	     IS(3, MSG_DONTWAIT | MSG_NOSIGNAL)),
 	RULE(LOOP, SOCKETS, unlink, "the socket goes with the run"),
 
+	/* --core, whose folder and file are open. */
+	RULE(LOOP, CORE, pwrite64, "the guest's memory goes into the file"),
+	RULE(LOOP, CORE, linkat, "the file gets a name", IS(4, AT_SYMLINK_FOLLOW)),
+	RULE(LOOP, CORE, renameat, "which is that of --core once it is whole"),
+	RULE(LOOP, CORE, unlinkat, "one that is not whole goes", IS(2, 0)),
+
 	/* ringside ctl, and a debugger. */
 	RULE(LOOP, PAUSES, ioctl, "the guest's clock knows of the pause", IS(1, KVM_KVMCLOCK_CTRL)),
 	RULE(LOOP, GDB, setsockopt, "packets go out at once", IS(1, IPPROTO_TCP),

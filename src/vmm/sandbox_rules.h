@@ -30,6 +30,7 @@ enum sandbox_class { SANDBOX_VCPU, SANDBOX_LOOP, SANDBOX_CLASSES };
 #define SANDBOX_CTL    (1u << 5)
 #define SANDBOX_GDB    (1u << 6)
 #define SANDBOX_STATS  (1u << 7)
+#define SANDBOX_CORE   (1u << 8)
 
 /* Values that are only known at run time. */
 enum sandbox_value {

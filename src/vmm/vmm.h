@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/user.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -116,6 +117,7 @@ struct machine_config {
 	bool time_exits; /* measure how long exits keep us, at the price of two TSC reads each */
 	const unsigned int *pin; /* the host's processor of each vCPU; NULL: as the host likes */
 	bool exit_stats;         /* and keep it by place and phase: machine_exit_stats_each() */
+	bool ram_in_files;       /* all of guest memory is in its files: see machine_ram_files() */
 	bool unrecorded; /* nobody asks for the VM's statistics, nor how long its threads wait */
 	bool trace;      /* write what happens into trace_fd, until machine_trace_finish() */
 	int trace_fd;
@@ -219,6 +221,18 @@ enum machine_liveness {
 	MACHINE_SPINS,  /* every vCPU runs with interrupts off, for long, and does nothing */
 };
 
+/* Registers of a vCPU, in the form that debuggers know. */
+struct machine_vcpu_regs {
+	struct user_regs_struct user;
+	uint64_t cr0, cr3, cr4, efer;
+};
+
+/* A file that holds guest memory from @gpa on. */
+struct machine_ram_file {
+	int fd; /* stays the machine's */
+	uint64_t gpa, bytes;
+};
+
 typedef void (*machine_exit_fn)(void *ctx, const char *reason, const char *detail, uint64_t count,
 				uint64_t ns);
 /* One of KVM's statistics, as Documentation/virt/kvm/api.rst, 4.133 has it. */
@@ -277,6 +291,9 @@ void machine_pause_output(struct machine *m, enum machine_line line, bool on);
 enum machine_liveness machine_liveness(struct machine *m);
 int machine_vcpu_text(struct machine *m, unsigned int vcpu, uint64_t *ret_rip, char *buf,
 		      size_t size) __must_check;
+int machine_vcpu_regs(struct machine *m, unsigned int vcpu,
+		      struct machine_vcpu_regs *ret) __must_check;
+size_t machine_ram_files(const struct machine *m, struct machine_ram_file *files, size_t max);
 size_t machine_symbol(struct machine *m, uint64_t address, char *buf, size_t size);
 int machine_read_gpa(void *m, uint64_t gpa, void *buf, size_t bytes) __must_check;
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A Linux guest of two vCPUs that is debugged, and one that is paused, in one boot of the lab. QEMU's nested
+A Linux guest of two vCPUs that is debugged, one that is paused and one that crashes, in one boot of the lab. QEMU's nested
 SVM has no breakpoints for a debugger (docs/lab.md); tests/firmware/test_gdb.py has those.
 """
 import json
@@ -37,6 +37,11 @@ ringside run --backend kvm --cpus 2 --timeout 300 --json $d/json --gdb /tmp/gdb.
 while [ ! -S /tmp/gdb.sock ]; do sleep 0.2; done
 gdb -q -nx -batch -x $d/commands $(ringside kernel path base)
 wait $!""",
+    "core": """ringside run --backend kvm --cpus 2 --timeout 300 --core $d/core -- \\
+    sh -c 'echo c >/proc/sysrq-trigger; sleep 100'
+echo $?
+gdb -q -nx -batch -ex 'info threads' -ex 'thread 2' -ex 'x/gx $rsp' -ex 'x/s (char *)&linux_banner' \\
+    $(ringside kernel path base) $d/core""",
     "pause": """mkfifo $d/fifo
 ringside run --backend kvm --cpus 2 --timeout 40 --name p --json $d/json -- sh -c '
     nproc; i=0; while [ $i -lt 50 ]; do i=$((i+1)); cat /proc/uptime; sleep 0.1; done
@@ -90,3 +95,16 @@ def test_a_linux_of_two_vcpus_stands_longer_than_rcu_waits_and_never_knows(end):
     assert seen[0] == "2" and seen[-1] == "0" and len(seen) == 52
     up = [float(line.split()[0]) for line in seen[1:-1]]
     assert max(b - a for a, b in zip(up, up[1:])) > 24
+
+
+@case("core")
+def test_the_core_of_a_crash_has_both_vcpus_and_the_kernels_memory(end):
+    assert end.lines[0] == "240", end.err
+    assert "a core of the guest is in" in end.err
+    out = end.out.decode(errors="replace")
+    rips = re.findall(r"^--- vCPU \d: RIP 0x([0-9a-f]{16}) = (\w+)", end.err, re.M)
+    assert len(rips) == 2
+    for number, (address, name) in enumerate(rips, 1):
+        assert re.search(rf"LWP {number}\)? +0x{address} in {name} \(\)", out), out
+    assert re.search(r"^0xffff[0-9a-f]{12}:\s+0x[0-9a-f]{16}$", out, re.M), out
+    assert re.search(r'<linux_banner>:\s+"Linux version \d', out), out

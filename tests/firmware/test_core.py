@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--core of a payload on this KVM, behind the filter of system calls, opened by the real gdb."""
+import shutil
+import subprocess
+
+import pytest
+
+from test_machine import BUILD, PATIENCE_S, kvm, run  # noqa: F401 (kvm is a fixture)
+
+
+def test_gdb_shows_where_a_payload_hung_line_by_line(tmp_path):
+    if not shutil.which("gdb"):
+        pytest.skip("gdb is not installed")
+    core = tmp_path / "core"
+    end = run("echo", "--timeout", "1", "--core", core)
+    assert end.returncode == 244, end.stderr.decode()
+    out = subprocess.run(
+        ["gdb", "-nx", "-batch", "-ex", "bt", "-ex", "info registers rip", "-ex", "x/s $rip", BUILD / "firmware/echo.elf",
+         core], capture_output=True, text=True, timeout=PATIENCE_S, check=False).stdout
+    assert "payload_main" in out and "firmware_start" in out and "_start" in out, out
+
+
+def test_memory_on_both_sides_of_the_hole_is_in_it(tmp_path):
+    core = tmp_path / "core"
+    end = run("echo", "--timeout", "1", "--core", core, "--memory", "4G")
+    assert end.returncode == 244, end.stderr.decode()
+    assert core.stat().st_size > 4 << 30
+    assert core.stat().st_blocks * 512 < 8 << 20  # untouched memory takes no room
+
+
+def test_a_payload_that_ends_well_leaves_none(tmp_path):
+    end = run("exit", "--core", tmp_path / "core")
+    assert end.returncode == 0, end.stderr.decode()
+    assert not list(tmp_path.iterdir())
