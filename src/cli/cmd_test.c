@@ -210,6 +210,7 @@ static int run_and_report(struct context *x)
 		.runner = x->runner,
 		.icount = x->o.icount == TEST_NOT_GIVEN ? TEST_RUN_NO_ICOUNT : (int)x->o.icount,
 		.fail_fast = x->o.fail_fast,
+		.cores = x->o.cores,
 		.until_failure = x->o.until_failure,
 		.boot = on_boot,
 		.skip = on_skip,

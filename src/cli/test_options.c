@@ -197,6 +197,9 @@ int test_options_parse(struct test_options *o, int argc, char **argv, struct err
 		{OPT_STRING, "out", 'o', &o->out, .arg = "DIR",
 		 .help = "where the results go, and a directory for each case; it must not hold "
 			 "results yet [a new one in the cache]"},
+		{OPT_FLAG, "core", 0, &o->cores,
+		 .help = "keep the memory and registers of each guest that failed and was not to, "
+			 "as an ELF core for GDB in the case's directory"},
 		{OPT_STRING, "json", 0, &o->json, .arg = "FILE",
 		 .help = "write a report as JSON; -: to stdout, here and below, in place of the "
 			 "text"},

@@ -26,7 +26,7 @@ struct test_options {
 	const char *shard_text;
 	unsigned int shard, shards;
 	/* how */
-	bool until_failure, fail_fast, require_kvm, bisect;
+	bool until_failure, fail_fast, require_kvm, bisect, cores;
 	const char *jobs_text;
 	unsigned int jobs; /* 0: auto */
 	const char *backend, *runner;

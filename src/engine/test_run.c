@@ -20,6 +20,9 @@
 #define LATE_NS  (500 * NS_PER_MSEC)
 #define GRACE_NS (300 * NS_PER_MSEC)
 
+/* And this long for a core, which is guest memory on a disk that may be slow. */
+#define CORE_NS (60 * NS_PER_SEC)
+
 /* How often silence is looked for. */
 #define LOOK_NS (100 * NS_PER_MSEC)
 
@@ -121,12 +124,13 @@ static int make_env(char ***ret)
 static int start(struct run *x, struct active *a, struct err *e)
 {
 	const struct suite_test *t = a->c->test;
+	const uint64_t late_ns = LATE_NS + (test_words_have_core(x->cfg, a->c) ? CORE_NS : 0);
 	_cleanup_free_ char *job = NULL, *scratch = NULL;
 	_cleanup_close_ int out = -1, err = -1;
 	struct test_words words = {0};
 	struct spawn_request req = {
 		.program = x->cfg->program,
-		.timeout_ns = t->timeout_ns ? t->timeout_ns + LATE_NS : 0,
+		.timeout_ns = t->timeout_ns ? t->timeout_ns + late_ns : 0,
 		.grace_ns = GRACE_NS,
 		.env = x->env,
 	};

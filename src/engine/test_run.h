@@ -36,6 +36,7 @@ struct test_run_config {
 	uint64_t cpus;         /* vCPUs that all guests together may have; 0: no limit */
 	uint64_t memory_bytes; /* that all guests together may have; 0: no limit */
 	bool fail_fast;        /* no further case after one that is not ok */
+	bool cores;            /* keep a core of each guest that failed and was not to */
 	bool until_failure;    /* the plan again and again, until one is not ok */
 	/* What a case boots; what it points to outlives the run. */
 	struct test_run_boot (*boot)(void *ctx, const struct suite_case *c);

@@ -52,6 +52,10 @@ static int set_paths(struct test_dir *d)
 		d->scratch = NULL;
 		return -ENOMEM;
 	}
+	if (asprintf(&d->core, "%s/core", d->path) < 0) {
+		d->core = NULL;
+		return -ENOMEM;
+	}
 	d->name = strrchr(d->path, '/') + 1;
 	return 0;
 }
@@ -157,6 +161,9 @@ int test_dir_put_aside(const struct test_dir *d, unsigned int attempt, struct er
 	for (size_t i = 0; r == 0 && i < TEST_FILE_COUNT; i++) {
 		r = move(d->files[i], dir, e);
 	}
+	if (r == 0) {
+		r = move(d->core, dir, e);
+	}
 	return r < 0 ? r : move(artifacts, dir, e);
 }
 
@@ -227,6 +234,7 @@ void test_dir_fini(struct test_dir *d)
 	for (size_t i = 0; i < TEST_FILE_COUNT; i++) {
 		free(d->files[i]);
 	}
+	free(d->core);
 	free(d->scratch);
 	*d = (struct test_dir){0};
 }

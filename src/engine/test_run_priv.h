@@ -21,6 +21,7 @@ struct test_dir {
 	char *path;       /* from where we are */
 	const char *name; /* its last part: where it is from the results */
 	char *files[TEST_FILE_COUNT];
+	char *core;    /* where that of the guest is to be */
 	char *scratch; /* for what the process wants to put somewhere; gone afterwards */
 };
 
@@ -42,6 +43,7 @@ struct test_words {
 
 int test_words_make(const struct test_run_config *cfg, const struct suite_case *c,
 		    const struct test_dir *d, struct test_words *ret, struct err *e) __must_check;
+bool test_words_have_core(const struct test_run_config *cfg, const struct suite_case *c);
 void test_words_fini(struct test_words *w);
 
 /* What did not come back, and why, a line each; NULL: nothing is missing. */

@@ -110,6 +110,20 @@ static void add_files(struct test_words *w, const struct test_run_config *cfg,
 }
 
 /**
+ * test_words_have_core() - whether a case leaves a core of its guest
+ * @cfg: the run
+ * @c: the case
+ *
+ * Return: true when the run wants cores, and the case is not expected to fail.
+ * Context: any thread.
+ */
+bool test_words_have_core(const struct test_run_config *cfg, const struct suite_case *c)
+{
+	return cfg->cores &&
+	       (c->test->expect == SUITE_EXPECT_PASS || c->test->expect == SUITE_EXPECT_SKIP);
+}
+
+/**
  * test_words_make() - the words that boot a case
  * @cfg: the run
  * @c: the case
@@ -143,6 +157,9 @@ int test_words_make(const struct test_run_config *cfg, const struct suite_case *
 	}
 	add_option(&w, "console", d->files[TEST_FILE_CONSOLE]);
 	add(&w, "--console-stamps");
+	if (test_words_have_core(cfg, c)) {
+		add_option(&w, "core", d->core);
+	}
 	add(&w, "--json");
 	add(&w, "%d", SPAWN_RECORD_FD);
 	if (t->kind != SUITE_FIRMWARE) {
@@ -182,7 +199,8 @@ void test_words_fini(struct test_words *w)
  * @ctx: handed to @check
  * @e: set on failure
  *
- * The console's file, whose name is not yet known, is one of the current folder in them.
+ * Files of the case's directory, whose name is not yet known, are such of the current folder in
+ * them.
  *
  * Return: 0, -ENOMEM, or what @check returned.
  * Context: main thread.
@@ -190,8 +208,8 @@ void test_words_fini(struct test_words *w)
 int test_run_check(const struct test_run_config *cfg, test_run_check_fn check, void *ctx,
 		   struct err *e)
 {
-	char console[] = "console";
-	const struct test_dir dir = {.files = {[TEST_FILE_CONSOLE] = console}};
+	char console[] = "console", core[] = "core";
+	const struct test_dir dir = {.files = {[TEST_FILE_CONSOLE] = console}, .core = core};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < cfg->plan->count; i++) {

@@ -89,3 +89,10 @@ def test_a_disk_that_is_full_costs_the_core_and_nothing_else(tmp_path):
     assert f"error: no core was written to {where}/core: writing it: No space left on device" in p.stderr
     assert p.stdout == ""  # no file, not half of one either
     assert '"panic"' in pathlib.Path(record).read_text()
+
+
+def test_a_suites_case_that_failed_has_one_in_its_directory(gdb, tmp_path):
+    end = ringside("test", "--backend", "qemu", "--core", "--out", tmp_path / "out", "--", *CRASH)
+    assert end.status == 1, end.err
+    core, = (tmp_path / "out").glob("*/core")
+    assert '"Linux version ' in gdb(core, "x/s (char *)&linux_banner")

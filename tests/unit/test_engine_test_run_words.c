@@ -15,6 +15,7 @@ static struct suite *suite;
 static struct suite_plan plan;
 static struct test_words words;
 static char *job;
+static bool cores;
 
 static struct test_run_boot on_boot(void *ctx, const struct suite_case *c)
 {
@@ -26,9 +27,11 @@ static void make(const char *test)
 {
 	static const char *const programs[] = {"a", "b", "kunit.ko", "list-test.ko"};
 	const struct suite_select all = {.shard = 1, .shards = 1};
-	const struct test_run_config cfg = {
-		.runner = "/our/runner", .icount = TEST_RUN_NO_ICOUNT, .boot = on_boot};
-	struct test_dir d = {.files = {[TEST_FILE_CONSOLE] = "/out/console"}};
+	const struct test_run_config cfg = {.runner = "/our/runner",
+					    .icount = TEST_RUN_NO_ICOUNT,
+					    .boot = on_boot,
+					    .cores = cores};
+	struct test_dir d = {.files = {[TEST_FILE_CONSOLE] = "/out/console"}, .core = "/out/core"};
 	char path[64];
 	size_t len;
 	FILE *f;
@@ -164,6 +167,21 @@ static void a_payload_has_no_job_and_nothing_to_wait_for(void **state)
 	clean();
 }
 
+static void a_core_is_asked_for_where_no_failure_is_expected(void **state)
+{
+	make("command: [x]");
+	assert_null(value("--core", 0));
+	clean();
+	cores = true;
+	make("command: [x]");
+	assert_string_equal(value("--core", 0), "/out/core");
+	clean();
+	make("command: [x], expect: panic");
+	assert_null(value("--core", 0));
+	clean();
+	cores = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +192,7 @@ int main(void)
 		cmocka_unit_test(kunit_that_is_built_in_needs_the_kernel_alone),
 		cmocka_unit_test(kunit_modules_are_loaded_in_their_order),
 		cmocka_unit_test(a_payload_has_no_job_and_nothing_to_wait_for),
+		cmocka_unit_test(a_core_is_asked_for_where_no_failure_is_expected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
