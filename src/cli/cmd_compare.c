@@ -13,6 +13,7 @@
 #include "cli/compare_floors.h"
 #include "cli/compare_kernels.h"
 #include "cli/compare_options.h"
+#include "cli/compare_pilot.h"
 #include "cli/helpers.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
@@ -142,6 +143,9 @@ static int prepare(struct context *x, struct err *e)
 	}
 	r = compare_options_plan(&x->o, &p, e);
 	if (r == 0) {
+		r = compare_pilot_check(&x->o, &p, e);
+	}
+	if (r == 0) {
 		r = compare_options_jobs(&x->o, &p, &x->jobs, e);
 	}
 	if (r == 0) {
@@ -159,8 +163,11 @@ static int prepare(struct context *x, struct err *e)
 static int add_floors(struct context *x, struct err *e)
 {
 	_cleanup_free_ char *line = NULL;
-	int r = compare_floors_line(x->o.calibration, &x->c, &line, e);
+	int r = 0;
 
+	if (!x->c.plan.pilot) {
+		r = compare_floors_line(x->o.calibration, &x->c, &line, e);
+	}
 	if (r < 0 || !line) {
 		return r;
 	}
@@ -197,6 +204,12 @@ static void show_console(const struct comparison *c)
 
 static void say_how_to_go_on(const struct context *x)
 {
+	if (x->o.has_goal) {
+		log_info("%zu of %zu boots of the pilot are recorded; go on with the same words, "
+			 "--resume and --seed %" PRIu64,
+			 x->c.done, x->c.plan.boot_count, x->c.plan.seed);
+		return;
+	}
 	log_info("%zu of %zu boots are recorded; go on with: ringside compare --resume --results "
 		 "%s",
 		 x->c.done, x->c.plan.boot_count, results_path(x->results));
@@ -205,7 +218,12 @@ static void say_how_to_go_on(const struct context *x)
 static int report(const struct context *x)
 {
 	const struct report_output output = {
-		.results = results_path(x->results), .json = x->o.json, .html = x->o.html};
+		.results = results_path(x->results),
+		.json = x->o.json,
+		.html = x->o.html,
+		.jobs = x->jobs,
+		.aside = x->o.has_goal,
+	};
 
 	return print_report(&x->c, &output);
 }
@@ -271,6 +289,59 @@ static int boot_all(struct context *x)
 	return report(x);
 }
 
+static void context_destroy(struct context *x)
+{
+	if (x) {
+		comparison_fini(&x->c);
+		results_close(x->results);
+		compare_kernels_fini(&x->kernels);
+		free(x);
+	}
+}
+
+static int fail(int code, const struct err *e)
+{
+	log_error("%s", e->text);
+	return code == -EINVAL ? STATUS_USAGE : STATUS_ENVIRONMENT;
+}
+
+/* From the words to the exit status, with one plan. */
+static int run(struct context *x)
+{
+	struct err e = ERR_INIT;
+	int r = prepare(x, &e);
+
+	if (r == 0) {
+		r = add_floors(x, &e);
+	}
+	return r < 0 ? fail(r, &e) : boot_all(x);
+}
+
+/* Boots a pilot, and with the number of blocks that it gives the comparison itself. */
+static int run_sized(struct context *x)
+{
+	struct context *pilot = calloc(1, sizeof(*pilot));
+	struct plan_sizing size;
+	struct compare_pilot p;
+	struct err e = ERR_INIT;
+	int status = STATUS_OK;
+	int r = pilot ? compare_pilot_options(&x->o, &p, &e)
+		      : err_set(&e, -ENOMEM, "out of memory");
+
+	if (r == 0) {
+		pilot->o = p.options;
+		status = run(pilot);
+	}
+	if (r == 0 && status == STATUS_OK) {
+		r = compare_pilot_choose(&pilot->c, pilot->jobs, &x->o, &size, &e);
+	}
+	context_destroy(pilot);
+	if (r < 0) {
+		return fail(r, &e);
+	}
+	return status == STATUS_OK ? run(x) : status;
+}
+
 /**
  * cmd_compare() - "ringside compare"
  * @argc: number of words, the command's name first
@@ -293,22 +364,8 @@ int cmd_compare(int argc, char **argv)
 		log_error("%s", e.text);
 		status = STATUS_USAGE;
 	} else {
-		r = prepare(x, &e);
-		if (r == 0) {
-			r = add_floors(x, &e);
-		}
-		if (r < 0) {
-			log_error("%s", e.text);
-			status = r == -EINVAL ? STATUS_USAGE : STATUS_ENVIRONMENT;
-		} else {
-			status = boot_all(x);
-		}
+		status = x->o.has_goal ? run_sized(x) : run(x);
 	}
-	if (x) {
-		comparison_fini(&x->c);
-		results_close(x->results);
-		compare_kernels_fini(&x->kernels);
-		free(x);
-	}
+	context_destroy(x);
 	return status;
 }

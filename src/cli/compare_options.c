@@ -76,9 +76,52 @@ int compare_options_check_resume(const struct compare_options *o, struct err *e)
 	return 0;
 }
 
-static int check(const struct compare_options *o, struct err *e)
+/* How many blocks, where that is not simply given. */
+static int check_pilot(struct compare_options *o, struct err *e)
 {
-	int r;
+	const char *by = o->resolve                          ? "resolve"
+			 : o->budget_ns != COMPARE_NOT_GIVEN ? "budget"
+			 : o->pilot                          ? "pilot"
+							     : NULL;
+
+	if (!by) {
+		return 0;
+	}
+	if (o->resolve && o->budget_ns != COMPARE_NOT_GIVEN) {
+		return err_set(e, -EINVAL,
+			       "--resolve and --budget both choose the number of blocks: give one");
+	}
+	if (o->blocks != COMPARE_NOT_GIVEN) {
+		return err_set(
+			e, -EINVAL,
+			strcmp(by, "pilot") == 0
+				? "--pilot has a number of blocks of its own (--pilot N): leave "
+				  "out --blocks"
+				: "--%s chooses the number of blocks: leave out --blocks",
+			by);
+	}
+	if (o->aa > 1) {
+		return err_set(e, -EINVAL, "--aa %" PRIu64 " and --%s do not go together", o->aa,
+			       by);
+	}
+	if (strcmp(by, "pilot") == 0) {
+		return o->html ? err_set(e, -EINVAL, "a pilot has no verdicts for --html") : 0;
+	}
+	o->has_goal = true;
+	if (!o->resolve) {
+		pilot_goal_budget(o->budget_ns, &o->goal);
+		return 0;
+	}
+	return pilot_goal_resolve(o->resolve, &o->goal, e);
+}
+
+static int check(struct compare_options *o, struct err *e)
+{
+	int r = check_pilot(o, e);
+
+	if (r < 0) {
+		return r;
+	}
 
 	if (o->resume && !o->scenario && !o->a && !o->b && !o->bench) {
 		return o->results ? 0
@@ -116,8 +159,10 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 			 "is a file or an image of the cache; a comma inside a value is written "
 			 "\\,"},
 		{OPT_STRING, "b", 'b', &o->b, .arg = "ARM", .help = "the arm to judge"},
-		{OPT_FLAG, "aa", 0, &o->aa,
-		 .help = "compare A with itself, to see what this machine makes of no difference"},
+		{OPT_COUNT, "aa", 0, &o->aa, .min = 1, .max = SCHEDULE_GROUPS_MAX, .bare = 1,
+		 .arg = "N",
+		 .help = "compare A with itself, to see what this machine makes of no difference; N "
+			 "times over: count how often it is taken for one"},
 		{OPT_STRING, "bench", 0, &o->bench, .arg = "LIST",
 		 .help = "benchmarks or groups of them, separated by commas: syscall, ctxsw, "
 			 "ctxsw.pipe, ctxsw.futex.fsgs, uaccess, kvmwalk, conn, ..."},
@@ -136,6 +181,17 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		 .arg = "N",
 		 .help = "blocks of four boots, ABBA or BAAB at random (of two for each arm in a "
 			 "scenario); fewer than 6 cannot give a verdict [12]"},
+		{OPT_COUNT, "pilot", 0, &o->pilot, .min = PILOT_BLOCKS_LEAST,
+		 .max = SCHEDULE_BLOCKS_MAX, .bare = PILOT_BLOCKS_DEFAULT, .arg = "N",
+		 .help = "boot N blocks and say, in place of a verdict, what each number of blocks "
+			 "would find and how long it would take [6]"},
+		{OPT_STRING, "resolve", 0, &o->resolve, .arg = "SIZE",
+		 .help = "so many blocks, by a pilot that is booted first, as find a difference of "
+			 "SIZE (2cycles, 5instructions, 30ns, or 1% of A) in four experiments of "
+			 "five"},
+		{OPT_SECONDS, "budget", 0, &o->budget_ns, .min = NS_PER_SEC,
+		 .max = 30 * 86400 * NS_PER_SEC, .arg = "TIME",
+		 .help = "so many blocks, by a pilot that is booted first, as TIME is enough for"},
 		{OPT_U64, "batches", 0, &o->batches, .min = 1, .max = PLAN_BATCHES_MAX, .arg = "N",
 		 .help = "batches of a benchmark in each boot [30]"},
 		{OPT_U64, "seed", 0, &o->seed, .max = PLAN_SEED_MAX, .arg = "N",
@@ -187,6 +243,7 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		.seed = COMPARE_NOT_GIVEN,
 		.icount = COMPARE_NOT_GIVEN,
 		.timeout_ns = COMPARE_NOT_GIVEN,
+		.budget_ns = COMPARE_NOT_GIVEN,
 	};
 	r = opt_parse(&cmd, argc, argv, &rest, e);
 	return r ? r : check(o, e);

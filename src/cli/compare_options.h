@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "engine/pilot.h"
 #include "engine/plan.h"
 
 /* A number that was not given. */
@@ -16,7 +17,10 @@
 struct compare_options {
 	const char *a, *b, *bench;
 	const char *scenario;
-	bool aa;
+	uint64_t aa;    /* comparisons of A with itself; 0: A is compared with B */
+	uint64_t pilot; /* blocks of a pilot; 0: it is none */
+	const char *resolve;
+	uint64_t budget_ns; /* COMPARE_NOT_GIVEN, or what the boots may take */
 	uint64_t blocks, batches, seed, icount, timeout_ns;
 	const char *backend;
 	const char *results;
@@ -27,6 +31,11 @@ struct compare_options {
 	bool resume;
 	bool json;
 	const char *html; /* a page to write as well, or NULL */
+
+	/* Made from the words. */
+	bool has_goal; /* the number of blocks is chosen from a pilot, by this: */
+	struct pilot_goal goal;
+	const struct plan_sizing *size; /* it was chosen like this, or NULL */
 };
 
 int compare_options_parse(struct compare_options *o, int argc, char **argv,

@@ -155,7 +155,9 @@ static int make_groups(struct compare_options *o, struct plan *p, struct scenari
 	for (size_t i = 0; r == 0 && i < p->group_count; i++) {
 		struct plan_group *g = &p->groups[i];
 
-		if (o->blocks != COMPARE_NOT_GIVEN) {
+		if (o->pilot) {
+			g->blocks = (unsigned int)o->pilot;
+		} else if (o->blocks != COMPARE_NOT_GIVEN) {
 			g->blocks = (unsigned int)o->blocks;
 		} else if (g->blocks == 0) {
 			g->blocks = BLOCKS_DEFAULT;
@@ -211,7 +213,8 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
 		return r;
 	}
 	p->timeout_ns = o->timeout_ns == COMPARE_NOT_GIVEN ? TIMEOUT_NS : o->timeout_ns;
-	p->aa = o->aa;
+	p->aa = o->aa > 0;
+	p->pilot = o->pilot > 0;
 	p->batches = (unsigned int)o->batches;
 	p->warmup = PLAN_WARMUP;
 	r = check_cpus(p, e);
@@ -226,7 +229,12 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
 	}
 	p->ringside_version = strdup(RINGSIDE_VERSION);
 	p->runner = o->runner ? strdup(o->runner) : NULL;
-	if (!p->ringside_version || !p->backend || (o->runner && !p->runner)) {
+	if (o->size) {
+		p->size = *o->size;
+		p->size.by = strdup(o->size->by);
+	}
+	if (!p->ringside_version || !p->backend || (o->runner && !p->runner) ||
+	    (o->size && !p->size.by)) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	r = check_benches(p, e);

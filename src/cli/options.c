@@ -64,6 +64,7 @@ static int set_number(const struct opt_row *row, const char *value, struct err *
 {
 	static const char *const expected[] = {
 		[OPT_U64] = "a whole number",
+		[OPT_COUNT] = "a whole number",
 		[OPT_BYTES] = "a size such as 512M or 2G",
 		[OPT_SECONDS] = "a time such as 5, 0.5 or 250ms",
 	};
@@ -118,6 +119,7 @@ static int set_value(const struct opt_row *row, const char *value, struct err *e
 {
 	switch (row->type) {
 	case OPT_U64:
+	case OPT_COUNT:
 	case OPT_BYTES:
 	case OPT_SECONDS:
 		return set_number(row, value, e);
@@ -145,6 +147,11 @@ static int set_value(const struct opt_row *row, const char *value, struct err *e
 		assert(!"a row without a value");
 		return -EINVAL;
 	}
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
 }
 
 /* Handles argv[*i], which begins with '-', and its value. */
@@ -178,6 +185,10 @@ static int parse_option(const struct opt_command *cmd, int argc, char **argv, in
 				       value);
 		}
 		*(bool *)row->value = !negated;
+		return 0;
+	}
+	if (!value && row->type == OPT_COUNT && !(*i + 1 < argc && is_digit(argv[*i + 1][0]))) {
+		*(uint64_t *)row->value = row->bare;
 		return 0;
 	}
 	if (!value) {
@@ -253,7 +264,9 @@ static void option_text(const struct opt_row *row, char *buf, size_t len)
 	if (row->short_name) {
 		snprintf(first, sizeof(first), "-%c, ", row->short_name);
 	}
-	if (takes_value(row)) {
+	if (row->type == OPT_COUNT) {
+		snprintf(buf, len, "%s--%s [%s]", first, row->name, arg);
+	} else if (takes_value(row)) {
 		snprintf(buf, len, "%s--%s %s", first, row->name, arg);
 	} else {
 		snprintf(buf, len, "%s--%s", first, row->name);

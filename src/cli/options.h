@@ -19,6 +19,7 @@ enum opt_type {
 	OPT_GROUP,   /* a heading in --help: only 'help' is used */
 	OPT_FLAG,    /* bool: --name sets it, --no-name clears it */
 	OPT_U64,     /* uint64_t within min..max; has_unit says what it counts */
+	OPT_COUNT,   /* the same, where --name alone stands for 'bare' */
 	OPT_BYTES,   /* uint64_t: 512M, 1G; a bare number counts MiB */
 	OPT_SECONDS, /* uint64_t nanoseconds: 5, 0.5, 250ms, 2m */
 	OPT_STRING,  /* const char * */
@@ -38,7 +39,8 @@ struct opt_row {
 	const char *name;    /* without the dashes */
 	char short_name;     /* 0: none */
 	void *value;         /* by type, see above; its initial content is the default */
-	uint64_t min, max;   /* OPT_U64, OPT_BYTES, OPT_SECONDS (ns); max 0: no limit */
+	uint64_t min, max;   /* OPT_U64, OPT_COUNT, OPT_BYTES, OPT_SECONDS (ns); max 0: no limit */
+	uint64_t bare;       /* OPT_COUNT: what it is without a number behind it */
 	const char *choices; /* OPT_CHOICE */
 	const char *arg;     /* what --help calls the value: FILE, SIZE, N */
 	const char *help;    /* what it does; the default in brackets when there is one */

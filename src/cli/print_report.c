@@ -12,13 +12,14 @@
 #include "base/log.h"
 #include "cli/helpers.h"
 #include "cli/status.h"
+#include "engine/pilot.h"
 #include "engine/summary.h"
 #include "report/html.h"
 #include "samples/record.h"
 
-static int write_json(const struct report_set *set)
+/* Takes the object over. */
+static int write_json(json_t *root)
 {
-	json_t *root = report_set_json(set);
 	int r = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
 
 	json_decref(root);
@@ -54,7 +55,7 @@ static int write_html(const struct report_output *o, const struct report_set *se
 
 static int write_stdout(const struct report_output *o, const struct report_set *set)
 {
-	int r = o->json   ? write_json(set)
+	int r = o->json   ? write_json(report_set_json(set))
 		: o->form ? o->form(set, stdout)
 			  : report_set_text(set, stdout, report_wants_colour(STDOUT_FILENO),
 					    o->details);
@@ -64,6 +65,34 @@ static int write_stdout(const struct report_output *o, const struct report_set *
 		return -EIO;
 	}
 	return 0;
+}
+
+/* What a pilot says instead of verdicts. */
+static int print_pilot(const struct comparison *c, const struct report_output *o)
+{
+	_cleanup_(pilot_destroy_p) struct pilot *p = NULL;
+	FILE *out = o->aside ? stderr : stdout;
+	struct err e = ERR_INIT;
+	int r;
+
+	if (o->form || o->html || o->details) {
+		log_error("%s is of a pilot, which has no verdicts: it is shown as text, or with "
+			  "--json",
+			  o->results);
+		return STATUS_USAGE;
+	}
+	r = pilot_create(c, o->jobs ? o->jobs : 1, &p, &e);
+	if (r < 0) {
+		log_error("%s", e.text);
+		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
+	}
+	r = o->json && !o->aside ? write_json(report_pilot_json(pilot_report(p)))
+				 : report_pilot_text(pilot_report(p), out);
+	if (r < 0 || fflush(out) == EOF) {
+		log_error("the pilot cannot be written");
+		return STATUS_ENVIRONMENT;
+	}
+	return c->done < c->plan.boot_count ? STATUS_INCONCLUSIVE : STATUS_OK;
 }
 
 /**
@@ -81,8 +110,12 @@ int print_report(const struct comparison *c, const struct report_output *o)
 {
 	_cleanup_(summary_destroy_p) struct summary *s = NULL;
 	struct err e = ERR_INIT;
-	int r = summary_create(c, &s, &e);
+	int r;
 
+	if (c->plan.pilot) {
+		return print_pilot(c, o);
+	}
+	r = summary_create(c, &s, &e);
 	if (r < 0) {
 		log_error("%s", e.text);
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;

@@ -16,6 +16,8 @@ struct report_output {
 	bool details; /* as text: a section for each benchmark, also of a scenario */
 	/* A page to write as well, or NULL; with "-" it goes to stdout in place of all else. */
 	const char *html;
+	unsigned int jobs; /* of a pilot: boots that run at a time; 0: 1 */
+	bool aside;        /* of a pilot: on stderr, since the report itself is still to come */
 };
 
 int print_report(const struct comparison *c, const struct report_output *o);

@@ -198,6 +198,7 @@ void plan_fini(struct plan *p)
 	free(p->title);
 	free(p->runner);
 	free(p->backend);
+	free(p->size.by);
 	free(p->boots);
 	for (size_t i = 0; i < p->group_count; i++) {
 		group_fini(&p->groups[i]);

@@ -23,6 +23,7 @@
 #include "samples/claim.h"
 
 #define PLAN_SHA256_HEX  64
+#define PLAN_KEY_HEX     16
 #define PLAN_SEED_MAX    INT64_MAX /* JSON integers are signed */
 #define PLAN_BATCHES_MAX 10000u
 #define PLAN_WARMUP      3u
@@ -45,14 +46,23 @@ struct plan_group {
 	struct claim *claims;
 };
 
+/* Where the number of blocks comes from, when it was chosen and not given. */
+struct plan_sizing {
+	char *by;                     /* "--resolve 2cycles"; NULL: it was given */
+	char pilot[PLAN_KEY_HEX + 1]; /* plan_key() of the pilot that it was chosen from ... */
+	unsigned int pilot_blocks;    /* ... and how many blocks that had, of each group */
+};
+
 struct plan {
 	char *ringside_version;
-	char *title;         /* of a scenario, or NULL */
-	char *runner;        /* the program that boots, or NULL for ringside itself */
-	char *backend;       /* "kvm" or "qemu" */
-	int icount;          /* shift, or PLAN_NO_ICOUNT */
-	uint64_t timeout_ns; /* of one boot */
-	bool aa;             /* both arms are the same on purpose */
+	char *title;             /* of a scenario, or NULL */
+	char *runner;            /* the program that boots, or NULL for ringside itself */
+	char *backend;           /* "kvm" or "qemu" */
+	int icount;              /* shift, or PLAN_NO_ICOUNT */
+	uint64_t timeout_ns;     /* of one boot */
+	bool aa;                 /* both arms are the same on purpose */
+	bool pilot;              /* it is to find out how many blocks a comparison needs */
+	struct plan_sizing size; /* no pilot's boots are part of it: it only says how many */
 	uint64_t seed;
 	unsigned int batches; /* a benchmark and boot */
 	unsigned int warmup;  /* batches before them */

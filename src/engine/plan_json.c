@@ -89,6 +89,12 @@ static json_t *boots_to_json(const struct plan *p)
 	return array;
 }
 
+static json_t *sizing_to_json(const struct plan_sizing *s)
+{
+	return json_pack("{s:s, s:s, s:I}", "by", s->by, "pilot", s->pilot, "pilot_blocks",
+			 (json_int_t)s->pilot_blocks);
+}
+
 /**
  * plan_line() - write a plan as the first line of a results file
  * @p: the plan
@@ -108,8 +114,15 @@ int plan_line(const struct plan *p, char **ret, struct err *e)
 		"timeout_ns", (json_int_t)p->timeout_ns, "aa", (int)p->aa, "seed",
 		(json_int_t)p->seed, "batches", (json_int_t)p->batches, "warmup",
 		(json_int_t)p->warmup, "groups", groups_to_json(p), "boots", boots_to_json(p));
-	char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	char *line;
 
+	if (root && p->pilot) {
+		json_object_set_new(root, "pilot", json_true());
+	}
+	if (root && p->size.by) {
+		json_object_set_new(root, "sizing", sizing_to_json(&p->size));
+	}
+	line = root ? json_dumps(root, JSON_COMPACT) : NULL;
 	json_decref(root);
 	if (!line) {
 		return err_set(e, -EINVAL,
@@ -291,6 +304,30 @@ static int numbers_from_json(const json_t *root, struct plan *p, struct err *e)
 	return r;
 }
 
+/* Where there is none the number of blocks was given. */
+static int sizing_from_json(const json_t *o, struct plan_sizing *ret, struct err *e)
+{
+	uint64_t blocks = 0;
+	char *key = NULL;
+	int r = get_text(o, "by", &ret->by, e);
+
+	if (r == 0) {
+		r = get_text(o, "pilot", &key, e);
+	}
+	if (r == 0) {
+		r = get_number(o, "pilot_blocks", SCHEDULE_BLOCKS_MAX, &blocks, e);
+	}
+	if (r == 0 && strlen(key) != PLAN_KEY_HEX) {
+		r = err_set(e, -EBADMSG, "the plan's 'pilot' is not the key of a plan");
+	}
+	if (r == 0) {
+		memcpy(ret->pilot, key, PLAN_KEY_HEX + 1);
+		ret->pilot_blocks = (unsigned int)blocks;
+	}
+	free(key);
+	return r;
+}
+
 static int check_version(const json_t *root, struct err *e)
 {
 	const json_t *version = json_object_get(root, "schema_version");
@@ -313,7 +350,7 @@ static int check_version(const json_t *root, struct err *e)
 
 static int from_json(const json_t *root, struct plan *p, struct err *e)
 {
-	const json_t *groups;
+	const json_t *groups, *sizing = json_object_get(root, "sizing");
 	int r = check_version(root, e);
 
 	if (r == 0) {
@@ -330,6 +367,10 @@ static int from_json(const json_t *root, struct plan *p, struct err *e)
 	}
 	if (r == 0) {
 		r = get_text_or_null(root, "runner", &p->runner, e);
+	}
+	p->pilot = json_is_true(json_object_get(root, "pilot"));
+	if (r == 0 && sizing) {
+		r = sizing_from_json(sizing, &p->size, e);
 	}
 	if (r == 0) {
 		r = get_array(root, "groups", 1, SCHEDULE_GROUPS_MAX, sizeof(*p->groups), &groups,

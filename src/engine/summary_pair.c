@@ -219,6 +219,9 @@ static void fill_head(struct summary_pair *p)
 	rep->seed = plan->seed;
 	rep->backend = plan->backend;
 	rep->group = summary_group_of(p)->name;
+	rep->blocks_by = plan->size.by;
+	rep->pilot = plan->size.pilot;
+	rep->pilot_blocks = plan->size.pilot_blocks;
 	rep->blocks_planned = summary_group_of(p)->blocks;
 	fill_arms(p);
 	if (first) {

@@ -143,6 +143,14 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 		"rate", rate(b));
 }
 
+/* NULL where the number of blocks was given. */
+static json_t *sizing(const struct report *r)
+{
+	return r->blocks_by ? json_pack("{s:s, s:s, s:I}", "by", r->blocks_by, "pilot", r->pilot,
+					"pilot_blocks", (json_int_t)r->pilot_blocks)
+			    : NULL;
+}
+
 /**
  * report_json() - the report as one JSON object
  * @r: computed
@@ -163,7 +171,7 @@ json_t *report_json(const struct report *r)
 	}
 	return json_pack(
 		"{s:i, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:b, s:b, s:s, s:s, s:o, s:I, s:{s:o, s:o, s:o, s:o}, "
-		"s:I, s:{s:I, s:I}, s:{s:o, s:o}, s:o, s:i}",
+		"s:I, s:{s:I, s:I}, s:o*, s:{s:o, s:o}, s:o, s:i}",
 		"schema_version", REPORT_SCHEMA_VERSION, "type", "report", "title",
 		text_or_null(r->title), "group", text_or_null(r->group), "ringside",
 		text_or_null(r->ringside_version), "arms", "a", arm(&r->arms[STATS_A]), "b",
@@ -173,7 +181,7 @@ json_t *report_json(const struct report *r)
 		"cpu", text_or_null(r->host_cpu), "kernel", text_or_null(r->host_kernel),
 		"clocksource", text_or_null(r->host_clock), "qemu", text_or_null(r->qemu_version),
 		"seed", (json_int_t)r->seed, "blocks", "planned", (json_int_t)r->blocks_planned,
-		"complete", (json_int_t)r->blocks_complete, "margin", "absolute",
-		number(r->margin_abs), "of_a", number(r->margin_rel), "benchmarks", benches,
-		"exit_status", report_exit_status(r));
+		"complete", (json_int_t)r->blocks_complete, "sizing", sizing(r), "margin",
+		"absolute", number(r->margin_abs), "of_a", number(r->margin_rel), "benchmarks",
+		benches, "exit_status", report_exit_status(r));
 }

@@ -111,6 +111,9 @@ struct report {
 	const char *host_clock; /* its clock source */
 	const char *qemu_version;
 	uint64_t seed;
+	const char *blocks_by; /* how their number was chosen: "--resolve 2cycles"; NULL: given */
+	size_t pilot_blocks;   /* from a pilot of so many */
+	const char *pilot;     /* whose plan has this key */
 	size_t blocks_planned;
 	size_t blocks_complete; /* all four boots ended as they should */
 	double margin_abs;      /* practical margin: see stats/compare.h */

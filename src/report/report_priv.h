@@ -44,6 +44,7 @@ void report_wrap(FILE *out, size_t at, size_t indent, const char *text);
 void report_line(FILE *out, const char *label, const char *text);
 void report_put_arm(FILE *out, const struct report *r, int arm);
 void report_put_machine(FILE *out, const struct report *r);
+void report_put_sizing(FILE *out, const struct report *r);
 void report_put_margin(FILE *out, const struct report *r);
 void report_put_bench(FILE *out, const struct report *r, const struct report_bench *b, bool colour);
 void report_put_table(FILE *out, const struct report *r, bool colour);

@@ -163,6 +163,7 @@ static void put_set_head(FILE *out, const struct report_set *s)
 		 "arm of a group in an order drawn at random and again in its mirror",
 		 s->boots_recorded, s->boots_planned, (unsigned long long)first->seed);
 	report_line(out, "plan", text);
+	report_put_sizing(out, first);
 	report_put_margin(out, first);
 	if (reading) {
 		report_line(out, "reading", reading);

@@ -231,6 +231,26 @@ void report_put_margin(FILE *out, const struct report *r)
 	report_line(out, "margin", text);
 }
 
+/**
+ * report_put_sizing() - where the number of blocks comes from, unless it was given
+ * @out: where to
+ * @r: the report
+ *
+ * Context: any thread that owns @out.
+ */
+void report_put_sizing(FILE *out, const struct report *r)
+{
+	char text[ERR_TEXT_MAX];
+
+	if (r->blocks_by) {
+		snprintf(text, sizeof(text),
+			 "the number of blocks was chosen by %.100s, from a pilot of %zu blocks "
+			 "(plan %s) whose boots are no part of this",
+			 r->blocks_by, r->pilot_blocks, r->pilot);
+		report_line(out, "", text);
+	}
+}
+
 static void put_head(FILE *out, const struct report *r)
 {
 	char text[ERR_TEXT_MAX];
@@ -253,6 +273,7 @@ static void put_head(FILE *out, const struct report *r)
 		 "is one sample",
 		 r->blocks_complete, r->blocks_planned, (unsigned long long)r->seed);
 	report_line(out, "plan", text);
+	report_put_sizing(out, r);
 	report_put_margin(out, r);
 }
 

@@ -451,6 +451,7 @@ static int parse_root(struct boot_record *rec, const json_t *root, struct err *e
 {
 	const json_t *outcome = json_object_get(root, "outcome");
 	const json_t *version = json_object_get(root, "schema_version");
+	const json_t *phases = json_object_get(root, "phases_ns");
 	const char *type = json_string_value(json_object_get(root, "type"));
 	uint64_t status;
 	int r;
@@ -476,7 +477,10 @@ static int parse_root(struct boot_record *rec, const json_t *root, struct err *e
 		return err_set(e, -EBADMSG, "'status' is not a number from 0 to 255");
 	}
 	rec->status = (int64_t)status;
-	r = get_count(json_object_get(root, "phases_ns"), "user_mark", &rec->user_ns, e);
+	r = get_count(phases, "user_mark", &rec->user_ns, e);
+	if (r == 0) {
+		r = get_count(phases, "exit", &rec->exit_ns, e);
+	}
 	if (r < 0) {
 		return r;
 	}

@@ -57,6 +57,7 @@ struct boot_record {
 	char *outcome_text; /* may be empty */
 	int64_t status;     /* 0 to 255, as 'ringside run' ended */
 	uint64_t user_ns;   /* from the start to user space; 0: not reached, or not known */
+	uint64_t exit_ns;   /* from the start to the guest's end; 0: not known */
 	char *console_tail; /* what the guest said last, lines joined by newlines; may be empty */
 
 	/* Provenance. Texts are empty when the boot did not get far enough to know. */

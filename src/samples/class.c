@@ -88,6 +88,24 @@ const char *exec_class_unit_one(enum exec_class c)
 }
 
 /**
+ * exec_class_has_unit() - whether a word is a class's unit
+ * @c: a class
+ * @word: such as "cycles" or "cycle"
+ *
+ * Return: true for its plural and its singular; what stands in brackets is no part of them.
+ * Context: any thread.
+ */
+bool exec_class_has_unit(enum exec_class c, const char *word)
+{
+	size_t many = strcspn(exec_class_unit(c), " ");
+	size_t one = strcspn(exec_class_unit_one(c), " ");
+	size_t len = strlen(word);
+
+	return (len == many && strncmp(word, exec_class_unit(c), many) == 0) ||
+	       (len == one && strncmp(word, exec_class_unit_one(c), one) == 0);
+}
+
+/**
  * exec_class_about() - a class explained in half a sentence
  * @c: a class
  *

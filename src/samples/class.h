@@ -27,6 +27,7 @@ const char *exec_class_name(enum exec_class c);
 int exec_class_parse(const char *name, enum exec_class *ret) __must_check;
 const char *exec_class_unit(enum exec_class c);
 const char *exec_class_unit_one(enum exec_class c);
+bool exec_class_has_unit(enum exec_class c, const char *word);
 const char *exec_class_about(enum exec_class c);
 uint64_t exec_class_ticks_per_unit(enum exec_class c, unsigned int icount_shift);
 bool exec_class_judges_speed(enum exec_class c);

@@ -143,10 +143,11 @@ char *fixture_line(const struct comparison *c, size_t slot, const struct fixture
 		"\"type\":\"boot\",\"provenance\":{\"kernel\":{\"sha256\":\"%s\","
 		"\"version\":\"6.12\"},\"host\":{\"cpu\":\"%s\"},\"cpu\":"
 		"{\"fingerprint\":\"%s\"},\"class\":\"%s\","
-		"\"ticks_per_unit\":%d},\"guest\":[",
+		"\"ticks_per_unit\":%d},\"phases_ns\":{\"user_mark\":%llu,\"exit\":%llu},\"guest\":[",
 		slot, s->group, s->block, arm, b->sha256 ? b->sha256 : SHA,
 		b->cpu ? b->cpu : "Fake CPU", b->print ? b->print : "",
-		b->class ? b->class : "icount", ticks_per_unit);
+		b->class ? b->class : "icount", ticks_per_unit, (unsigned long long)b->user_ns,
+		(unsigned long long)b->exit_ns);
 	if (!b->no_bench) {
 		put_bench(f, b, ticks_per_unit);
 	}

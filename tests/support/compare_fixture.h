@@ -12,12 +12,13 @@ struct fixture_boot {
 	bool no_bench;
 	bool wrong_arm;
 	int status;
-	const char *kind;   /* NULL: "exit" */
-	const char *sha256; /* NULL: the arm's */
-	const char *class;  /* NULL: "icount" */
-	const char *cpu;    /* NULL: "Fake CPU" */
-	const char *print;  /* fingerprint of CPUID; NULL: none */
-	int ticks_per_unit; /* 0: 8 */
+	const char *kind;          /* NULL: "exit" */
+	const char *sha256;        /* NULL: the arm's */
+	const char *class;         /* NULL: "icount" */
+	const char *cpu;           /* NULL: "Fake CPU" */
+	const char *print;         /* fingerprint of CPUID; NULL: none */
+	int ticks_per_unit;        /* 0: 8 */
+	uint64_t user_ns, exit_ns; /* 0: not known */
 };
 
 void fixture_comparison(struct comparison *c, unsigned int blocks);

@@ -8,7 +8,7 @@
 
 static struct {
 	bool flag;
-	uint64_t n, bytes, ns;
+	uint64_t n, often, bytes, ns;
 	const char *string, *choice;
 	struct opt_list list;
 } v;
@@ -17,6 +17,7 @@ static const struct opt_row rows[] = {
 	{OPT_GROUP, .help = "Things"},
 	{OPT_FLAG, "flag", 'f', &v.flag, .help = "a flag"},
 	{OPT_U64, "count", 'c', &v.n, .min = 1, .max = 9, .arg = "N", .help = "how many"},
+	{OPT_COUNT, "often", 0, &v.often, .max = 64, .bare = 7, .arg = "N", .help = "how often"},
 	{OPT_BYTES, "memory", 'm', &v.bytes, .min = 4096, .arg = "SIZE", .help = "how much"},
 	{OPT_SECONDS, "timeout", 0, &v.ns, .arg = "TIME", .help = "how long"},
 	{OPT_STRING, "name", 0, &v.string, .arg = "NAME", .help = "called what"},
@@ -66,6 +67,22 @@ static void every_type_takes_its_value_with_or_without_an_equals_sign(void **sta
 	assert_false(v.flag);
 }
 
+static void a_count_may_stand_alone_or_have_a_number_behind_it(void **state)
+{
+	assert_int_equal(parse(&with_command, "--often -f"), 0);
+	assert_int_equal(v.often, 7);
+	assert_true(v.flag);
+	assert_int_equal(parse(&with_command, "--often 20 --flag"), 0);
+	assert_int_equal(v.often, 20);
+	assert_int_equal(parse(&with_command, "--often=3"), 0);
+	assert_int_equal(v.often, 3);
+	assert_int_equal(parse(&with_command, "--often"), 0);
+	assert_int_equal(v.often, 7);
+	assert_int_equal(parse(&one_word, "--often word"), 0);
+	assert_int_equal(v.often, 7);
+	assert_string_equal(rest.words[0], "word");
+}
+
 static void words_behind_two_dashes_are_handed_on_untouched(void **state)
 {
 	assert_int_equal(parse(&with_command, "-f -- sh -c --count -- x"), 0);
@@ -88,6 +105,9 @@ static void each_wrong_word_is_named_with_what_was_expected(void **state)
 		{&with_command, "--count x", "--count: expected a whole number, got 'x'"},
 		{&with_command, "--count 10", "--count 10: expected 1 to 9"},
 		{&with_command, "--count 0", "--count 0: expected 1 to 9"},
+		{&with_command, "--often 65", "--often 65: expected 0 to 64"},
+		{&with_command, "--often 2x", "--often: expected a whole number, got '2x'"},
+		{&with_command, "--often=", "--often: expected a whole number, got ''"},
 		{&with_command, "-m 1K", "--memory 1K: expected 4 KiB or more"},
 		{&with_command, "-m 99999999999T",
 		 "--memory 99999999999T: the number is too large"},
@@ -126,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_takes_its_value_with_or_without_an_equals_sign),
+		cmocka_unit_test(a_count_may_stand_alone_or_have_a_number_behind_it),
 		cmocka_unit_test(words_behind_two_dashes_are_handed_on_untouched),
 		cmocka_unit_test(each_wrong_word_is_named_with_what_was_expected),
 		cmocka_unit_test(an_option_given_too_often_is_refused),

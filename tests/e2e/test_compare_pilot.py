@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""'ringside compare --pilot', --resolve and --budget, over a runner that does not boot anything."""
+
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+from test_compare import FAKE, RINGSIDE, Bench
+
+
+@pytest.fixture
+def bench(tmp_path):
+    b = Bench(tmp_path)
+    b.behave("faster=25 noise=2 boot=2.5")
+    return b
+
+
+def words(bench, *more, a=None, b=None, seed=("--seed", "1"), where=("--icount", "3")):
+    to = ["--results", bench.results] if bench.results else []
+    return [RINGSIDE, "compare", "--a", a or bench.kernel, "--b",
+            b or bench.kernel + ",append=fast", "--bench", "syscall.null,ctxsw.futex.fs",
+            "--batches", "5", *seed, "--backend", "qemu", *where, "--runner", FAKE, "--jobs", "1",
+            *to, *more]
+
+
+def run(bench, *more, **kw):
+    return bench.run(*words(bench, *more, **kw))
+
+
+def test_a_pilot_says_what_blocks_find_and_what_they_take_and_gives_no_verdict(bench):
+    p = run(bench, "--pilot", "--json")
+    assert p.returncode == 0, p.stderr
+    pilot = json.loads(p.stdout)
+    assert pilot["type"] == "pilot" and pilot["blocks"] == 6 and pilot["boots"] == 24
+    assert pilot["seconds_a_boot"] == pytest.approx(2.5)
+    assert pilot["seconds_a_block"] == pytest.approx(10)
+    rows = {b["name"]: b for b in pilot["benchmarks"]}
+    assert rows["syscall.null"]["varies"]
+    assert not rows["switch_to.fsgs@ctxsw.futex.fs"]["varies"]
+    sizes = {s["blocks"]: s["smallest_detectable"] for s in rows["syscall.null"]["sizes"]}
+    s_d = rows["syscall.null"]["s_d"]
+    for n, factor in {6: 1.43, 8: 1.15, 12: 0.89, 20: 0.66, 30: 0.53}.items():
+        assert sizes[n] / s_d == pytest.approx(factor, abs=0.007)
+    for word in ("better", "worse", "verdict"):
+        assert word not in p.stdout
+    again = bench.run(RINGSIDE, "report", "--json", bench.results)
+    assert again.returncode == 0 and json.loads(again.stdout) == pilot
+
+
+def test_the_size_of_a_pilot_is_the_users(bench):
+    p = run(bench, "--pilot", "3")
+    assert p.returncode == 0, p.stderr
+    assert p.stdout.startswith("Pilot: 3 blocks, 12 boots\n")
+    assert bench.lines()[0]["pilot"] is True
+
+
+def test_resolve_boots_a_comparison_that_has_nothing_of_its_pilot(bench):
+    p = run(bench, "--resolve", "1instruction", "--json")
+    assert p.returncode == 0, p.stderr
+    report = json.loads(p.stdout)
+    with open(bench.results + ".pilot") as f:
+        pilot = [json.loads(line) for line in f]
+    plan, *boots = bench.lines()
+    assert plan["sizing"] == {"by": "--resolve 1instruction", "pilot_blocks": 6,
+                              "pilot": plan["sizing"]["pilot"]}
+    assert report["sizing"] == plan["sizing"]
+    blocks = report["blocks"]["planned"]
+    assert blocks > 6 and len(boots) == 4 * blocks and len(pilot) == 1 + 24
+    seeds = {boot["seed"] for boot in pilot[0]["boots"]}
+    assert not seeds & {boot["seed"] for boot in plan["boots"]}
+    # What the pilot promises of so many blocks is about what they come to.
+    rows = {b["name"]: b for b in report["benchmarks"]}
+    assert rows["syscall.null"]["smallest_detectable_effect"] == pytest.approx(1, rel=0.5)
+    text = bench.run(RINGSIDE, "report", bench.results).stdout
+    assert "chosen by --resolve 1instruction, from a\n           pilot of 6 blocks" in text
+
+
+def test_a_budget_is_turned_into_blocks(bench):
+    p = run(bench, "--budget", "95s", "--json")
+    assert p.returncode == 0, p.stderr
+    assert json.loads(p.stdout)["blocks"]["planned"] == 9
+    assert "--budget 95s: 9 blocks; the pilot's boots are no part of them" in p.stderr
+    assert "they take about 90 s" in p.stderr
+
+
+def test_where_nothing_varies_the_fewest_blocks_are_enough(bench):
+    bench.behave("faster=25 boot=2.5")
+    p = run(bench, "--pilot")
+    assert p.returncode == 0, p.stderr
+    assert ("Nothing varied in 24 boots: the smallest number of blocks that gives a verdict,\n"
+            "6, is enough.\n") in p.stdout
+    bench.results = str(bench.path / "other.ndjson")
+    p = run(bench, "--resolve", "1%", "--json")
+    assert json.loads(p.stdout)["blocks"]["planned"] == 6
+
+
+def test_stopped_in_the_pilot_it_goes_on_to_the_same_comparison(bench):
+    bench.behave("faster=25 noise=2 boot=2.5 slow=0.05")
+    whole = run(bench, "--resolve", "1instruction")
+    bench.results = str(bench.path / "stopped.ndjson")
+    for name, boots in ((bench.results + ".pilot", 3), (bench.results, 3)):
+        real, bench.results = bench.results, name
+        more = ["--resume"] if os.path.exists(real + ".pilot") else []
+        go = words(bench, "--resolve", "1instruction", *more)
+        go[go.index("--results") + 1] = real
+        p = subprocess.Popen(go, env=bench.env, text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        bench.wait_for_boots(boots)
+        p.send_signal(signal.SIGTERM)
+        _, err = p.communicate(timeout=60)
+        assert p.returncode == 128 + signal.SIGTERM
+        if name.endswith(".pilot"):
+            assert "go on with the same words, --resume and --seed 1" in err
+        bench.results = real
+    p = run(bench, "--resolve", "1instruction", "--resume")
+    assert p.returncode == 0, p.stderr
+    assert p.stdout == whole.stdout
+
+
+@pytest.mark.parametrize("more, where, text, status", [
+    (["--resolve", "2cycles"], ("--icount", "3"),
+     "--resolve 2cycles: the class here is icount, and its unit is instructions", 2),
+    (["--resolve", "1%"], (),
+     "--resolve 1%: the class here is tcg, which judges no speed", 4),
+    (["--resolve", "many"], ("--icount", "3"), "--resolve: expected a size such as", 2),
+    (["--resolve", "1%", "--budget", "60s"], ("--icount", "3"),
+     "--resolve and --budget both choose the number of blocks: give one", 2),
+    (["--resolve", "1%", "--blocks", "8"], ("--icount", "3"),
+     "--resolve chooses the number of blocks: leave out --blocks", 2),
+    (["--pilot", "--blocks", "8"], ("--icount", "3"),
+     "--pilot has a number of blocks of its own (--pilot N): leave out --blocks", 2),
+    (["--pilot", "1"], ("--icount", "3"), "--pilot 1: expected 2 to", 2),
+    (["--pilot", "--html", "x.html"], ("--icount", "3"), "a pilot has no verdicts", 2),
+    (["--budget", "0"], ("--icount", "3"), "--budget 0: expected 1 s to", 2),
+])
+def test_wrong_words_are_refused_before_anything_is_booted(bench, more, where, text, status):
+    p = run(bench, *more, where=where)
+    assert p.returncode == status
+    assert text in p.stderr
+    assert os.listdir(bench.path) == ["vmlinux"]
+
+
+def test_a_budget_that_is_too_small_says_what_is_needed(bench):
+    p = run(bench, "--budget", "20s")
+    assert p.returncode == 2
+    assert ("--budget 20s: a block of 4 boots takes 10 s here, so that 6 blocks, the fewest that "
+            "give a verdict, need 60 s") in p.stderr
+    assert not os.path.exists(bench.results)
+
+
+def test_a_pilot_whose_guest_fails_chooses_nothing(bench):
+    bench.behave("panic")
+    p = run(bench, "--resolve", "1%")
+    assert p.returncode == 3
+    assert not os.path.exists(bench.results)
+
+
+@pytest.mark.parametrize("form", ["--csv", "--markdown", "--details", "--html=x"])
+def test_a_pilot_has_no_forms_of_verdicts(bench, form):
+    assert run(bench, "--pilot").returncode == 0
+    p = bench.run(RINGSIDE, "report", form, bench.results)
+    assert p.returncode == 2
+    assert "is of a pilot, which has no verdicts" in p.stderr
