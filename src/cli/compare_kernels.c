@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/process.h"
 #include "cli/helpers.h"
 #include "cli/status.h"
 #include "engine/spawn.h"
@@ -118,6 +119,7 @@ static int build_images(const char *const *names, size_t n, struct err *e)
 {
 	const char *argv[IMAGES_MAX + 4] = {"ringside", "kernel", "build"};
 	int status = 0;
+	const pid_t parent = getpid();
 	pid_t pid;
 
 	for (size_t i = 0; i < n; i++) {
@@ -130,6 +132,7 @@ static int build_images(const char *const *names, size_t n, struct err *e)
 		return err_errno(e, -errno, "starting ringside kernel build");
 	}
 	if (pid == 0) {
+		process_die_with(parent);
 		/* stdout is for the report. */
 		if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) {
 			execv(SELF, (char *const *)argv);

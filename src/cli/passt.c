@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/process.h"
+#include "cli/helpers.h"
 
 #define CHILD_FD   3
 #define SAID_BYTES 4096
@@ -31,6 +32,25 @@ static void forwards_text(const struct backend_net *net, char buf[SPEC_BYTES])
 		at += snprintf(buf + at, SPEC_BYTES - (size_t)at, "%s%u:%u", i ? "," : "",
 			       net->forwards[i].host, net->forwards[i].guest);
 	}
+}
+
+/* In the child, between fork and exec: only what signal-safety(7) allows. */
+static _Noreturn void become(char *const *argv, pid_t parent, int said_fd, int child_fd,
+			     int null_fd)
+{
+	sigset_t none;
+
+	/* A key that interrupts us is not to take the guest's network away first. */
+	setpgid(0, 0);
+	process_die_with(parent);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(null_fd, 0) == 0 && dup2(null_fd, 1) == 1 && dup2(said_fd, 2) == 2 &&
+	    dup2(child_fd, CHILD_FD) == CHILD_FD) {
+		execvp(argv[0], argv);
+	}
+	dprintf(2, "%s: %s\n", argv[0], strerror(errno));
+	_exit(127);
 }
 
 static int spawn(struct passt *p, const struct backend_net *net, int child_fd, int null_fd,
@@ -58,40 +78,28 @@ static int spawn(struct passt *p, const struct backend_net *net, int child_fd, i
 		"none",
 		NULL,
 	};
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none;
-	int r;
+	const pid_t parent = getpid();
 
 	forwards_text(net, forwards);
 	snprintf(address, sizeof(address), "%s", net->address);
 	slash = strchr(address, '/');
 	*slash = '\0';
 	argv[9] = slash + 1;
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&files);
-	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_adddup2(&files, null_fd, 0);
-	posix_spawn_file_actions_adddup2(&files, null_fd, 1);
-	posix_spawn_file_actions_adddup2(&files, p->said_fd, 2);
-	posix_spawn_file_actions_adddup2(&files, child_fd, CHILD_FD);
-	/* A key that interrupts us is not to take the guest's network away first. */
-	posix_spawnattr_setpgroup(&attr, 0);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-	r = posix_spawnp(&p->pid, argv[0], &files, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	if (r == ENOENT) {
+	if (!cli_in_path(argv[0])) {
 		return err_set(e, -ENOENT, "--net user needs passt: install the package passt");
 	}
-	if (r == 0) {
-		p->pid_fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-		r = p->pid_fd < 0 ? errno : 0;
+	p->pid = fork();
+	if (p->pid == 0) {
+		become(argv, parent, p->said_fd, child_fd, null_fd);
 	}
-	log_debug("net", "passt %d: address %s/%s, ports %s: %d", (int)p->pid, address, argv[9],
-		  forwards, r);
-	return r ? err_errno(e, -r, "--net user: passt") : 0;
+	if (p->pid < 0) {
+		p->pid = 0;
+		return err_errno(e, -errno, "--net user: passt");
+	}
+	p->pid_fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	log_debug("net", "passt %d: address %s/%s, ports %s", (int)p->pid, address, argv[9],
+		  forwards);
+	return p->pid_fd < 0 ? err_errno(e, -errno, "--net user: passt") : 0;
 }
 
 /* It throws away what its socket has no room for. Who may not have as much gets what the host's

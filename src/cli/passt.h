@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * passt, the program that is the host's side of a user-mode network: started with one end of a
- * socket pair, and ended with the machine. It also ends by itself when our end is closed, so none
- * is left whatever becomes of us.
+ * socket pair, and ended with the machine. When our end is closed it ends by itself, also as a
+ * user that the kernel's signal for a lost parent does not reach, so none is left whatever becomes
+ * of us.
  */
 #ifndef CLI_PASST_H
 #define CLI_PASST_H

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/process.h"
 #include "samples/record.h"
 
 #define CHILD_FD 3 /* behind stdin, stdout and stderr */
@@ -94,6 +95,7 @@ static void answer_all(const struct provenance_wish *wish)
  */
 int provenance_start(struct provenance_helper *h, const struct provenance_wish *wish, struct err *e)
 {
+	const pid_t parent = getpid();
 	int fds[2];
 
 	*h = (struct provenance_helper){.fd = -1};
@@ -102,6 +104,7 @@ int provenance_start(struct provenance_helper *h, const struct provenance_wish *
 	}
 	h->pid = fork();
 	if (h->pid == 0) {
+		process_die_with(parent);
 		leave_behind(fds[1]);
 		answer_all(wish);
 		_exit(0);

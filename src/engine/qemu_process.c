@@ -7,10 +7,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/process.h"
 
 /**
  * qemu_process_init() - no process yet
@@ -47,10 +48,7 @@ static void exec_child(char **argv, const int *inherited, size_t count, int null
 	sigset_t none;
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) {
-		_exit(127);
-	}
+	process_die_with(parent);
 	for (int sig = 1; sig < NSIG; sig++) {
 		signal(sig, SIG_DFL);
 	}

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/process.h"
 #include "engine/spawn_priv.h"
 
 /* Those that ask us to end. */
@@ -75,10 +75,7 @@ static _Noreturn void become(const struct spawn_request *req, pid_t parent, int 
 		signal(not_inherited[i], SIG_DFL);
 	}
 	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) {
-		_exit(127);
-	}
+	process_die_with(parent);
 	if (null_fd >= 0) {
 		null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 	}

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/process.h"
 
 /* Where the child has what it serves: any directory that is there will do. */
 #define SERVED "/tmp"
@@ -213,9 +213,9 @@ static void __attribute__((noreturn)) child(const char *program, bool of_qemu, c
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || dup2(errors, STDERR_FILENO) < 0 ||
-	    dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
+	process_die_with(parent);
+	if (dup2(errors, STDERR_FILENO) < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(null, STDOUT_FILENO) < 0) {
 		_exit(1);
 	}
 	if (socket == SOCKET_FD ? fcntl(socket, F_SETFD, 0) < 0 : dup2(socket, SOCKET_FD) < 0) {

@@ -313,7 +313,7 @@ def test_what_a_run_writes_is_what_its_readers_expect(tmp_path):
 def test_the_shards_of_a_run_are_the_run(tmp_path):
     whole = run_suite(tmp_path, "whole")
     for i in (1, 2, 3):
-        assert run_suite(tmp_path, f"s{i}", "--shard", f"{i}/3", "--shuffle", i).status in (0, 1)
+        assert run_suite(tmp_path, f"s{i}", "--shard", f"{i}/3", "--shuffle", i).status in (0, 1, 4)
     merged = ringside("report", "--merge", tmp_path / "s3", tmp_path / "s1", tmp_path / "s2")
     assert (whole.status, merged.status) == (1, 1), whole.err + merged.err
     assert merged.out.decode().splitlines()[0] == whole.out.decode().splitlines()[0]
