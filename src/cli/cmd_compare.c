@@ -223,6 +223,7 @@ static int report(const struct context *x)
 		.html = x->o.html,
 		.jobs = x->jobs,
 		.aside = x->o.has_goal,
+		.gate = x->o.gate,
 	};
 
 	return print_report(&x->c, &output);
@@ -246,7 +247,8 @@ static int end_undecided(const struct context *x)
 	if (p->group_count > 1) {
 		(void)report(x);
 	}
-	return STATUS_INCONCLUSIVE;
+	return x->o.gate && strcmp(x->o.gate, "inconclusive") == 0 ? STATUS_NO
+								   : STATUS_INCONCLUSIVE;
 }
 
 static int boot_all(struct context *x)

@@ -17,6 +17,7 @@
 struct forms {
 	bool json, details, junit, tap, github, markdown, csv, gobench;
 	const char *html;
+	const char *gate;
 };
 
 static enum report_form form_of(const struct forms *f)
@@ -37,12 +38,12 @@ static int form_count(const struct forms *f)
 /* Whether something was asked for that only a test run has. */
 static bool asks_for_tests(const struct forms *f, const struct report_tests *t)
 {
-	return f->tap || f->github || t->merge || t->baseline || t->results;
+	return f->tap || t->merge || t->baseline || t->results;
 }
 
 static int check(const struct forms *f, const struct report_tests *t, bool of_tests, struct err *e)
 {
-	bool for_comparisons = f->details || f->html || f->csv || f->gobench;
+	bool for_comparisons = f->details || f->html || f->csv || f->gobench || f->gate;
 
 	if (form_count(f) > 1) {
 		return err_set(
@@ -53,16 +54,17 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 	if (for_comparisons && of_tests) {
 		return err_set(
 			e, -EINVAL,
-			"%s is of a test run: --details, --html, --csv and --gobench are for "
-			"comparisons",
+			"%s is of a test run: --details, --html, --gate, --csv and --gobench are "
+			"for comparisons",
 			t->paths[0]);
 	}
 	/* One that cannot be read is told of as such. */
 	if (asks_for_tests(f, t) && !of_tests && access(t->paths[0], R_OK) == 0) {
-		return err_set(e, -EINVAL,
-			       "%s is not of a test run: --tap, --github, --merge, --baseline and "
-			       "--results are for those",
-			       t->paths[0]);
+		return err_set(
+			e, -EINVAL,
+			"%s is not of a test run: --tap, --merge, --baseline and --results are for "
+			"those",
+			t->paths[0]);
 	}
 	if (t->count > 1 && !t->merge) {
 		return err_set(e, -EINVAL, "several files are the shards of one test run: --merge");
@@ -81,6 +83,7 @@ static int (*comparison_form(const struct forms *f))(const struct report_set *, 
 	return f->csv        ? report_set_csv
 	       : f->gobench  ? report_set_gobench
 	       : f->junit    ? report_set_junit
+	       : f->github   ? report_set_github
 	       : f->markdown ? report_set_markdown
 			     : NULL;
 }
@@ -98,7 +101,8 @@ static int report_comparison(const char *path, const struct forms *f)
 								  .json = f->json,
 								  .form = comparison_form(f),
 								  .details = f->details,
-								  .html = f->html});
+								  .html = f->html,
+								  .gate = f->gate});
 	}
 	comparison_fini(&c);
 	return status;
@@ -120,18 +124,19 @@ int cmd_report(int argc, char **argv)
 		{OPT_FLAG, "json", 0, &f.json, .help = "as JSON"},
 		{OPT_FLAG, "junit", 0, &f.junit, .help = "as JUnit XML"},
 		{OPT_FLAG, "markdown", 0, &f.markdown, .help = "as Markdown"},
+		{OPT_FLAG, "github", 0, &f.github, .help = "as annotations of GitHub Actions"},
 		{OPT_GROUP, .help = "Of a comparison"},
 		{OPT_FLAG, "details", 0, &f.details,
 		 .help = "of a scenario: every benchmark in full, as a comparison of two arms has "
 			 "it"},
 		{OPT_STRING, "html", 0, &f.html, .arg = "FILE",
 		 .help = "also as a page with charts, in one file that needs no other; -: on stdout, in place of the text"},
+		OPT_ROW_GATE(f.gate),
 		{OPT_FLAG, "csv", 0, &f.csv, .help = "as CSV, a row for each benchmark"},
 		{OPT_FLAG, "gobench", 0, &f.gobench,
 		 .help = "every boot's value as Go's benchmarks print it: benchstat -col arm FILE"},
 		{OPT_GROUP, .help = "Of a test run"},
 		{OPT_FLAG, "tap", 0, &f.tap, .help = "as KTAP"},
-		{OPT_FLAG, "github", 0, &f.github, .help = "as annotations of GitHub Actions"},
 		{OPT_FLAG, "merge", 0, &t.merge,
 		 .help = "the files are the shards of one run; what is missing is named"},
 		{OPT_STRING, "results", 0, &t.results, .arg = "FILE",
@@ -164,9 +169,10 @@ int cmd_report(int argc, char **argv)
 		t.paths = rest.words;
 		t.count = (size_t)rest.word_count;
 		t.form = form_of(&f);
-		/* Of what comes through a pipe, JUnit and Markdown are taken for a test run's. */
-		of_tests = test_files_are(rest.words[0],
-					  asks_for_tests(&f, &t) || f.junit || f.markdown);
+		/* Of what comes through a pipe, JUnit, Markdown and annotations are taken for a
+		 * test run's. */
+		of_tests = test_files_are(rest.words[0], asks_for_tests(&f, &t) || f.junit ||
+								 f.markdown || f.github);
 		r = check(&f, &t, of_tests, &e);
 	}
 	if (r < 0) {

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/options.h"
+#include "cli/print_report.h"
 #include "samples/class.h"
 
 #define JOBS_DEFAULT 4
@@ -105,7 +106,9 @@ static int check_pilot(struct compare_options *o, struct err *e)
 			       by);
 	}
 	if (strcmp(by, "pilot") == 0) {
-		return o->html ? err_set(e, -EINVAL, "a pilot has no verdicts for --html") : 0;
+		return o->html || o->gate ? err_set(e, -EINVAL, "a pilot has no verdicts for --%s",
+						    o->html ? "html" : "gate")
+					  : 0;
 	}
 	o->has_goal = true;
 	if (!o->resolve) {
@@ -219,6 +222,7 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		{OPT_FLAG, "resume", 0, &o->resume,
 		 .help = "go on with a comparison that was stopped; with --results alone, its plan "
 			 "is taken from there"},
+		OPT_ROW_GATE(o->gate),
 		{OPT_FLAG, "json", 0, &o->json, .help = "the report as JSON"},
 		{OPT_STRING, "html", 0, &o->html, .arg = "FILE",
 		 .help = "the report also as a page with charts, in one file that needs no other; -: on stdout, in place of the text"},
@@ -228,10 +232,12 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		.name = "compare",
 		.usage = "--a ARM --b ARM --bench LIST [OPTION]...\n"
 			 "       ringside compare --scenario FILE [OPTION]...",
-		.about = "Boots two arms alternately, many times, each boot one sample, and says "
-			 "which one is faster, by how much, and how sure that is.\n"
-			 "Exit status: 0 B is better or equivalent, 1 B is worse, 2 usage, "
-			 "3 the data do not decide, 4 this machine or a file does not allow it.",
+		.about =
+			"Boots two arms alternately, many times, each boot one sample, and says "
+			"which one is faster, by how much, and how sure that is.\n"
+			"Exit status: 0 B is better or equivalent, 1 B is worse, 2 usage, "
+			"3 the data do not decide, 4 this machine or a file does not allow it. With "
+			"--gate: 0 it passes, 1 it fails, 2, 3 and 4 as without.",
 		.rows = rows,
 	};
 	struct opt_rest rest;

@@ -191,6 +191,9 @@ static int parse_option(const struct opt_command *cmd, int argc, char **argv, in
 		*(uint64_t *)row->value = row->bare;
 		return 0;
 	}
+	if (!value && row->alone) {
+		value = row->alone;
+	}
 	if (!value) {
 		if (*i + 1 >= argc) {
 			return err_set(e, -EINVAL, "--%s: a value (%s) is missing", row->name,
@@ -255,7 +258,7 @@ int opt_parse(const struct opt_command *cmd, int argc, char **argv, struct opt_r
 	return 0;
 }
 
-/* "--memory SIZE", "--[no-]flag", "--backend kvm|qemu" */
+/* "--memory SIZE", "--[no-]flag", "--backend kvm|qemu", "--gate[=worse|changed]" */
 static void option_text(const struct opt_row *row, char *buf, size_t len)
 {
 	const char *arg = row->type == OPT_CHOICE ? row->choices : row->arg;
@@ -266,6 +269,8 @@ static void option_text(const struct opt_row *row, char *buf, size_t len)
 	}
 	if (row->type == OPT_COUNT) {
 		snprintf(buf, len, "%s--%s [%s]", first, row->name, arg);
+	} else if (row->alone) {
+		snprintf(buf, len, "%s--%s[=%s]", first, row->name, arg);
 	} else if (takes_value(row)) {
 		snprintf(buf, len, "%s--%s %s", first, row->name, arg);
 	} else {

@@ -2,6 +2,7 @@
 /* See print_report.h. */
 #include "cli/print_report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static int print_pilot(const struct comparison *c, const struct report_output *o
 	struct err e = ERR_INIT;
 	int r;
 
-	if (o->form || o->html || o->details) {
+	if (o->form || o->html || o->details || o->gate) {
 		log_error("%s is of a pilot, which has no verdicts: it is shown as text, or with "
 			  "--json",
 			  o->results);
@@ -95,6 +96,16 @@ static int print_pilot(const struct comparison *c, const struct report_output *o
 	return c->done < c->plan.boot_count ? STATUS_INCONCLUSIVE : STATUS_OK;
 }
 
+/* The option's table has let only these words pass. */
+static enum report_gate_on gate_on(const char *word)
+{
+	enum report_gate_on on;
+	int r = report_gate_parse(word, &on);
+
+	assert(r == 0);
+	return r == 0 ? on : REPORT_GATE_WORSE;
+}
+
 /**
  * print_report() - write a comparison's report
  * @c: the comparison
@@ -109,6 +120,8 @@ static int print_pilot(const struct comparison *c, const struct report_output *o
 int print_report(const struct comparison *c, const struct report_output *o)
 {
 	_cleanup_(summary_destroy_p) struct summary *s = NULL;
+	struct report_gate gate;
+	struct report_set set;
 	struct err e = ERR_INIT;
 	int r;
 
@@ -120,16 +133,24 @@ int print_report(const struct comparison *c, const struct report_output *o)
 		log_error("%s", e.text);
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
 	}
-	if (!cli_is_stdout(o->html) && write_stdout(o, summary_set(s)) < 0) {
+	set = *summary_set(s);
+	if (o->gate) {
+		report_gate_judge(&set, gate_on(o->gate), &gate);
+		set.gate = &gate;
+	}
+	if (!cli_is_stdout(o->html) && write_stdout(o, &set) < 0) {
 		return STATUS_ENVIRONMENT;
 	}
-	if (o->html && write_html(o, summary_set(s)) < 0) {
+	if (o->html && write_html(o, &set) < 0) {
 		return STATUS_ENVIRONMENT;
+	}
+	if (o->gate && (o->json || o->form || cli_is_stdout(o->html))) {
+		log_info("%s", gate.text); /* as text it stands there already */
 	}
 	if (c->done < c->plan.boot_count) {
 		log_warn("%zu of %zu boots are recorded: what they say so far is no verdict",
 			 c->done, c->plan.boot_count);
-		return STATUS_INCONCLUSIVE;
+		return o->gate ? report_gate_status(&gate) : STATUS_INCONCLUSIVE;
 	}
-	return report_set_exit_status(summary_set(s));
+	return report_set_exit_status(&set);
 }

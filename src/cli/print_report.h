@@ -18,7 +18,19 @@ struct report_output {
 	const char *html;
 	unsigned int jobs; /* of a pilot: boots that run at a time; 0: 1 */
 	bool aside;        /* of a pilot: on stderr, since the report itself is still to come */
+	const char *gate;  /* what fails it, of the words of OPT_ROW_GATE; NULL: there is none */
 };
+
+/* The option of each command that prints a report. */
+#define OPT_ROW_GATE(value)                                                                                \
+	{                                                                                                  \
+		OPT_CHOICE, "gate", 0, &(value),                                                           \
+			.choices = "worse|changed|inconclusive", .alone = "worse",                         \
+			.help = "one answer for CI, on a line at the end and as the exit status: 1 where " \
+				"a row is worse beyond its margin, by its p after Holm over all rows or "  \
+				"exactly; changed: or better; inconclusive: or where the data do not "     \
+				"decide"                                                                   \
+	}
 
 int print_report(const struct comparison *c, const struct report_output *o);
 

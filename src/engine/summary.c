@@ -42,11 +42,10 @@ static int allocate(struct summary *s)
 	return s->pairs && s->reports && s->held && s->set.claims ? 0 : -ENOMEM;
 }
 
-/* The reports of one group: their p-values are adjusted together. */
+/* The reports of one group. */
 static int add_group(struct summary *s, unsigned int group, struct err *e)
 {
 	const struct plan_group *g = &s->c->plan.groups[group];
-	struct report **first = &s->reports[s->set.n_reports];
 	int r;
 
 	for (unsigned int arm = 1; arm < g->arm_count; arm++) {
@@ -59,7 +58,7 @@ static int add_group(struct summary *s, unsigned int group, struct err *e)
 			return r;
 		}
 	}
-	return report_compute_family(first, g->arm_count - 1, e);
+	return 0;
 }
 
 static const struct report_bench *find_row(const struct report *r, const char *name)
@@ -201,6 +200,11 @@ int summary_create(const struct comparison *c, struct summary **ret, struct err 
 	s->set.boots_recorded = c->done;
 	for (unsigned int i = 0; r == 0 && i < c->plan.group_count; i++) {
 		r = add_group(s, i, e);
+	}
+	/* The p-values of a run are adjusted together: a gate has one chance in twenty, not a
+	 * group. */
+	if (r == 0) {
+		r = report_compute_family(s->reports, s->set.n_reports, e);
 	}
 	if (r < 0) {
 		return r;

@@ -159,7 +159,12 @@ void report_measured_words(struct report_cell *c, const struct report_claim *row
 	add(c, "%s: %s to %s %s per %s: %s, ", b->name, report_number(s->median[STATS_A], d).text,
 	    report_number(s->median[STATS_B], d).text, exec_class_unit(r->class), b->per,
 	    report_number_signed(s->effect, d).text);
-	if (s->blocks < 2) {
+	if (s->exact) {
+		char where[64];
+
+		report_exact_where(b, where, sizeof(where));
+		add(c, "exactly, %s", where);
+	} else if (s->blocks < 2) {
 		add(c, "one block has no interval");
 	} else {
 		add(c, "%.1f %% interval [%s, %s]", 100 * s->interval.level,

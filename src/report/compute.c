@@ -55,7 +55,7 @@ static int warn_all(struct report *const *family, size_t n, struct err *e)
 int report_compute_family(struct report *const *family, size_t n, struct err *e)
 {
 	_cleanup_free_ struct stats_comparison *all = NULL;
-	size_t count = 0, at = 0, with_p = 0;
+	size_t count = 0, at = 0;
 	int ret = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -81,12 +81,9 @@ int report_compute_family(struct report *const *family, size_t n, struct err *e)
 		}
 		return ret;
 	}
-	for (size_t i = 0; i < count; i++) {
-		with_p += all[i].blocks > 0;
-	}
 	at = 0;
 	for (size_t i = 0; i < n; i++) {
-		family[i]->family = with_p;
+		family[i]->family = count;
 		for (size_t k = 0; k < family[i]->n_benches; k++) {
 			family[i]->benches[k].result = all[at++];
 		}

@@ -81,6 +81,7 @@ static void put_row(FILE *out, const struct report *r, size_t at, size_t k)
 	const char diff[] = {letters[STATS_B], ' ', '-', ' ', letters[STATS_A], '\0'};
 	const char share[] = {'o', 'f', ' ', letters[STATS_A], '\0'};
 	bool any = c->blocks > 0;
+	char interval[REPORT_INTERVAL_MAX];
 	bool warned = false;
 
 	for (int w = 0; w < REPORT_WARNINGS; w++) {
@@ -94,9 +95,8 @@ static void put_row(FILE *out, const struct report *r, size_t at, size_t k)
 	put_cell(out, a, report_number(c->median[STATS_A], d), "");
 	put_cell(out, b_side, report_number(c->median[STATS_B], d), "");
 	put_cell(out, diff, report_number_signed(c->effect, d), "");
-	fprintf(out, "<td class=\"n\" data-l=\"95 %% interval\">[%s, %s]</td>",
-		report_number_signed(c->interval.lo, d).text,
-		report_number_signed(c->interval.hi, d).text);
+	fprintf(out, "<td class=\"n\" data-l=\"95 %% interval\">%s</td>",
+		report_interval(c, d, interval, sizeof(interval)));
 	put_cell(out, share,
 		 report_number_signed(report_percent_of_a(b, c->effect),
 				      report_decimals(half, 2, 3)),
@@ -262,7 +262,10 @@ static void put_bench(FILE *out, const struct report *r, size_t at, size_t k)
 	report_html_shift(out, r, b);
 	fputs("</div>\n<dl>\n", out);
 	put_batches(out, r, b);
-	if (c->blocks > 0) {
+	if (c->exact) {
+		report_exact_where(b, text, sizeof(text));
+		put_fact(out, "exact", text);
+	} else if (c->blocks > 0) {
 		fprintf(out,
 			"<dt>smallest detectable</dt><dd>%s, found in 4 experiments of 5</dd>\n"
 			"<dt>p</dt><dd>%s, %s sign-flip over %zu blocks; %s by Holm among %zu</dd>\n",
@@ -379,6 +382,11 @@ int report_set_html(const struct report_set *s, const struct report_html *h, FIL
 			s->boots_recorded, s->boots_planned);
 	}
 	fputs("<h2 id=\"verdicts\">Verdicts</h2>\n", out);
+	if (s->gate) {
+		fputs("<p class=\"gate\">", out);
+		report_html_text(out, s->gate->text);
+		fputs("</p>\n", out);
+	}
 	for (size_t i = 0; i < s->n_reports; i++) {
 		put_table(out, s->reports[i], i);
 	}

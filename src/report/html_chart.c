@@ -239,6 +239,7 @@ void report_html_differences(FILE *out, const struct report *r, const struct rep
 	double lo = -c->margin, hi = c->margin;
 	bool bounded = isfinite(c->interval.lo) && isfinite(c->interval.hi);
 	double strip = 62;
+	double at = (TOP + 12 + strip + floor) / 2 + 4;
 	char text[256];
 	struct axis x;
 
@@ -254,11 +255,11 @@ void report_html_differences(FILE *out, const struct report *r, const struct rep
 		hi = fmax(hi, c->interval.hi);
 	}
 	x = axis_of(lo, hi, c->margin, LEFT, WIDTH - RIGHT);
-	snprintf(
-		text, sizeof(text),
-		"%c - %c, a dot for each of %zu blocks; line and diamond: 95 %% interval and effect; "
-		"shaded: the margin",
-		report_letter(r, STATS_B), report_letter(r, STATS_A), c->blocks);
+	snprintf(text, sizeof(text),
+		 "%c - %c, a dot for each of %zu blocks; %s; shaded: the margin",
+		 report_letter(r, STATS_B), report_letter(r, STATS_A), c->blocks,
+		 c->exact ? "diamond: the effect, which is exact"
+			  : "line and diamond: 95 % interval and effect");
 	begin(out, text);
 	fprintf(out,
 		"<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
@@ -272,15 +273,14 @@ void report_html_differences(FILE *out, const struct report *r, const struct rep
 			TOP + 12 + strip * (double)i / (double)(c->blocks > 1 ? c->blocks - 1 : 1));
 	}
 	if (bounded) {
-		double at = (TOP + 12 + strip + floor) / 2 + 4;
-		double mid = place(&x, c->effect);
-
 		fprintf(out,
 			"<path class=\"iv\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1fM%.1f %.1fV%.1f\"/>\n",
 			place(&x, c->interval.lo), at - 6, at + 6, place(&x, c->interval.lo), at,
 			place(&x, c->interval.hi), place(&x, c->interval.hi), at - 6, at + 6);
-		fprintf(out, "<path class=\"pt\" d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\"/>\n", mid,
-			at - 6);
+	}
+	if (bounded || c->exact) {
+		fprintf(out, "<path class=\"pt\" d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\"/>\n",
+			place(&x, c->effect), at - 6);
 		put_label(out, LEFT - 5, at + 4, "end", "effect");
 	}
 	put_label(out, LEFT - 5, TOP + 16, "end", "first");

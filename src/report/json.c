@@ -125,22 +125,25 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 
 	report_sentence(r, b, sentence, sizeof(sentence));
 	p = json_pack("{s:o, s:s, s:o, s:o}", "value", number(c->p), "method",
-		      c->p_exact ? "sign-flip, exact" : "sign-flip, drawn", "holm",
-		      number(c->p_holm), "benjamini_hochberg", number(c->p_bh));
+		      c->exact     ? "none: nothing varies"
+		      : c->p_exact ? "sign-flip, exact"
+				   : "sign-flip, drawn",
+		      "holm", number(c->p_holm), "benjamini_hochberg", number(c->p_bh));
 	unpaired = json_pack("{s:o, s:o, s:o}", "p", number(c->p_unpaired), "shift",
 			     number(c->shift), "interval", interval(&c->shift_interval));
 	return json_pack(
 		"{s:s, s:s, s:s, s:b, s:I, s:o, s:{s:o, s:o}, s:I, s:o, s:o, s:o, s:o, s:o, "
-		"s:b, s:s, s:s, s:s, s:o, s:o*, s:o*}",
+		"s:b, s:b, s:s, s:s, s:s*, s:s, s:o, s:o*, s:o*}",
 		"name", b->name, "per", b->per, "unit", exec_class_unit(r->class), "probe",
 		b->is_probe, "calls_per_batch", (json_int_t)b->calls, "error",
 		text_or_null(b->error), "arms", "a", bench_arm(b, STATS_A), "b",
 		bench_arm(b, STATS_B), "blocks", (json_int_t)c->blocks,
 		"smallest_detectable_effect", number(c->mde), "effect", effect(b), "p", p,
 		"unpaired", unpaired, "margin", number(c->margin), "significant", c->significant,
-		"verdict", stats_verdict_name(c->verdict), "reason", stats_reason_name(c->reason),
-		"text", sentence, "warnings", warnings(b), "quantile_shift", quantile_shift(b),
-		"rate", rate(b));
+		"exact", c->exact, "verdict", stats_verdict_name(c->verdict), "reason",
+		stats_reason_name(c->reason), "gate",
+		b->gate == REPORT_GATE_NONE ? NULL : report_gate_name(b->gate), "text", sentence,
+		"warnings", warnings(b), "quantile_shift", quantile_shift(b), "rate", rate(b));
 }
 
 /* NULL where the number of blocks was given. */

@@ -70,6 +70,34 @@ enum report_warning {
 #define REPORT_WARNINGS    5
 #define REPORT_WARNING_MAX 256
 
+/* What a gate says, of a row and of a run. */
+enum report_gate_result {
+	REPORT_GATE_NONE, /* it was not asked */
+	REPORT_GATE_PASSED,
+	REPORT_GATE_FAILED,
+	REPORT_GATE_OPEN, /* the data do not decide */
+};
+
+#define REPORT_GATE_RESULTS 4
+
+/* What fails a gate. */
+enum report_gate_on {
+	REPORT_GATE_WORSE,        /* a row that is worse */
+	REPORT_GATE_CHANGED,      /* or better: any difference */
+	REPORT_GATE_INCONCLUSIVE, /* worse, or not shown to be no worse */
+};
+
+#define REPORT_GATE_ON_COUNT 3
+#define REPORT_GATE_TEXT_MAX 1536
+
+/* One answer for a run. */
+struct report_gate {
+	enum report_gate_on on;
+	enum report_gate_result result;
+	size_t rows[REPORT_GATE_RESULTS]; /* how many of each */
+	char text[REPORT_GATE_TEXT_MAX];  /* one line, which says why */
+};
+
 struct report_bench {
 	const char *name;     /* "ctxsw.futex.fsgs" */
 	const char *per;      /* what one unit of work is, singular: "call", "switch" */
@@ -92,6 +120,7 @@ struct report_bench {
 	bool shift_known; /* there are batches of both arms */
 	struct stats_shift_point shift[STATS_SHIFT_QUANTILES];
 	char warnings[REPORT_WARNINGS][REPORT_WARNING_MAX]; /* by kind; empty: none */
+	enum report_gate_result gate;  /* its part of a gate; NONE where there is no gate */
 	int decided_by;                /* the warning that took a verdict back, or -1 */
 	enum stats_verdict taken_back; /* which one that was */
 };
@@ -122,7 +151,8 @@ struct report {
 	size_t n_benches;
 
 	/* computed */
-	size_t family; /* the benchmarks over which p-values are adjusted */
+	size_t family; /* the rows over which p-values are adjusted, with or without a p of their
+			  own */
 };
 
 /* What a change can save at best on this host, from the costs of what it trades. */
@@ -153,6 +183,7 @@ struct report_set {
 	struct report_claim *claims;   /* group by group */
 	size_t n_claims;
 	size_t boots_planned, boots_recorded;
+	const struct report_gate *gate; /* NULL: none was asked for */
 };
 
 #define REPORT_INIT                                     \
@@ -166,6 +197,12 @@ int report_compute_family(struct report *const *family, size_t n, struct err *e)
 void report_fini(struct report *r);
 int report_exit_status(const struct report *r);
 
+int report_gate_parse(const char *name, enum report_gate_on *ret) __must_check;
+const char *report_gate_on_name(enum report_gate_on on);
+const char *report_gate_name(enum report_gate_result r);
+void report_gate_judge(const struct report_set *s, enum report_gate_on on, struct report_gate *ret);
+int report_gate_status(const struct report_gate *g);
+
 bool report_wants_colour(int fd);
 int report_text(const struct report *r, FILE *out, bool colour) __must_check;
 json_t *report_json(const struct report *r);
@@ -178,5 +215,6 @@ int report_set_csv(const struct report_set *s, FILE *out) __must_check;
 int report_set_gobench(const struct report_set *s, FILE *out) __must_check;
 int report_set_markdown(const struct report_set *s, FILE *out) __must_check;
 int report_set_junit(const struct report_set *s, FILE *out) __must_check;
+int report_set_github(const struct report_set *s, FILE *out) __must_check;
 
 #endif

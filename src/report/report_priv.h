@@ -8,6 +8,7 @@
 #define REPORT_COLUMNS      80 /* of a text */
 #define REPORT_NUMBER_MAX   32
 #define REPORT_SENTENCE_MAX 768
+#define REPORT_INTERVAL_MAX (2 * REPORT_NUMBER_MAX + 8)
 
 struct report_number {
 	char text[REPORT_NUMBER_MAX];
@@ -34,6 +35,8 @@ double report_percent_of_a(const struct report_bench *b, double x);
 const char *report_reading(enum exec_class class);
 char report_letter(const struct report *r, int side);
 size_t report_boots(const struct report_bench *b);
+const char *report_interval(const struct stats_comparison *c, int decimals, char *buf, size_t len);
+void report_exact_where(const struct report_bench *b, char *ret, size_t len);
 
 int report_warn(const struct report *r, struct report_bench *b) __must_check;
 

@@ -187,24 +187,42 @@ int report_set_markdown(const struct report_set *s, FILE *out)
 			const struct report_bench *b = &r->benches[k];
 			const struct stats_comparison *c = &b->result;
 			int d = report_bench_decimals(b);
+			char interval[REPORT_INTERVAL_MAX];
 
-			fprintf(out, "| `%s` | %s | %s | %s | [%s, %s] | %s %% | %s |\n", b->name,
+			fprintf(out, "| `%s` | %s | %s | %s | %s | %s %% | %s |\n", b->name,
 				report_number(c->median[STATS_A], d).text,
 				report_number(c->median[STATS_B], d).text,
 				report_number_signed(c->effect, d).text,
-				report_number_signed(c->interval.lo, d).text,
-				report_number_signed(c->interval.hi, d).text,
+				report_interval(c, d, interval, sizeof(interval)),
 				report_number_signed(report_percent_of_a(b, c->effect), 2).text,
 				stats_verdict_name(c->verdict));
 		}
 	}
+	if (s->gate) {
+		fputc('\n', out);
+		put_markdown(out, s->gate->text);
+		fputc('\n', out);
+	}
 	return finish(out);
+}
+
+/* An element of JUnit, NULL for a pass. What is not decided has not passed, and has not failed. */
+static const char *outcome_of(const struct report_bench *b)
+{
+	enum stats_verdict v = b->result.verdict;
+	bool gated = b->gate != REPORT_GATE_NONE;
+
+	if (gated ? b->gate == REPORT_GATE_FAILED : v == VERDICT_WORSE) {
+		return "failure";
+	}
+	return (gated ? b->gate == REPORT_GATE_OPEN : v == VERDICT_INCONCLUSIVE) ? "skipped" : NULL;
 }
 
 static void put_case(FILE *out, const struct report *r, const struct report_bench *b)
 {
 	char text[REPORT_SENTENCE_MAX];
 	enum stats_verdict v = b->result.verdict;
+	const char *outcome = outcome_of(b);
 
 	report_sentence(r, b, text, sizeof(text));
 	fputs("    <testcase classname=\"", out);
@@ -214,10 +232,8 @@ static void put_case(FILE *out, const struct report *r, const struct report_benc
 	fputs("\" name=\"", out);
 	report_html_text(out, b->name);
 	fputs("\">\n", out);
-	if (v == VERDICT_WORSE || v == VERDICT_INCONCLUSIVE) {
-		/* What is not decided has not passed, and has not failed. */
-		fprintf(out, "      <%s message=\"%s: ", v == VERDICT_WORSE ? "failure" : "skipped",
-			stats_verdict_name(v));
+	if (outcome) {
+		fprintf(out, "      <%s message=\"%s: ", outcome, stats_verdict_name(v));
 		report_html_text(out, text);
 		fputs("\"/>\n", out);
 	}
@@ -233,9 +249,21 @@ static void put_case(FILE *out, const struct report *r, const struct report_benc
 	fputs("</system-out>\n    </testcase>\n", out);
 }
 
+static void put_gate_property(FILE *out, const struct report_set *s)
+{
+	if (s->gate) {
+		fputs("    <properties>\n      <property name=\"gate\" value=\"", out);
+		report_html_text(out, s->gate->text);
+		fputs("\"/>\n    </properties>\n", out);
+	}
+}
+
 /**
- * report_set_junit() - a test case for each benchmark: failed where B is worse
+ * report_set_junit() - a test case for each benchmark
  * @s: of computed reports
+ *
+ * It fails where the gate does, and where there is none, where B is worse.
+ *
  * @out: where to
  *
  * Return: 0, or -EIO where @out has failed.
@@ -246,18 +274,21 @@ int report_set_junit(const struct report_set *s, FILE *out)
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
 	for (size_t i = 0; i < s->n_reports; i++) {
 		const struct report *r = s->reports[i];
-		size_t worse = 0, open = 0;
+		size_t failed = 0, open = 0;
 
 		for (size_t k = 0; k < r->n_benches; k++) {
-			worse += r->benches[k].result.verdict == VERDICT_WORSE;
-			open += r->benches[k].result.verdict == VERDICT_INCONCLUSIVE;
+			const char *outcome = outcome_of(&r->benches[k]);
+
+			failed += outcome && *outcome == 'f';
+			open += outcome && *outcome == 's';
 		}
 		fputs("  <testsuite name=\"", out);
 		report_html_text(out, r->arms[STATS_A].label);
 		fputs(" against ", out);
 		report_html_text(out, r->arms[STATS_B].label);
 		fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
-			r->n_benches, worse, open);
+			r->n_benches, failed, open);
+		put_gate_property(out, s);
 		for (size_t k = 0; k < r->n_benches; k++) {
 			put_case(out, r, &r->benches[k]);
 		}

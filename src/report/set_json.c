@@ -46,6 +46,29 @@ static json_t *claim_row(const struct report_claim *c)
 			 floor_to_json(&c->floor));
 }
 
+/* Adds what the gate says, where there is one. */
+static json_t *with_gate(json_t *root, const struct report_set *s)
+{
+	const struct report_gate *g = s->gate;
+
+	if (!root || !g) {
+		return root;
+	}
+	if (json_object_set_new(root, "gate",
+				json_pack("{s:s, s:s, s:s, s:I, s:{s:I, s:I, s:I}}", "result",
+					  report_gate_name(g->result), "fails_on",
+					  report_gate_on_name(g->on), "text", g->text, "family",
+					  (json_int_t)s->reports[0]->family, "rows", "passed",
+					  (json_int_t)g->rows[REPORT_GATE_PASSED], "failed",
+					  (json_int_t)g->rows[REPORT_GATE_FAILED], "inconclusive",
+					  (json_int_t)g->rows[REPORT_GATE_OPEN])) < 0 ||
+	    json_object_set_new(root, "exit_status", json_integer(report_gate_status(g))) < 0) {
+		json_decref(root);
+		return NULL;
+	}
+	return root;
+}
+
 /**
  * report_set_json() - all comparisons as one JSON object
  * @s: of computed reports
@@ -56,11 +79,11 @@ static json_t *claim_row(const struct report_claim *c)
  */
 json_t *report_set_json(const struct report_set *s)
 {
-	json_t *comparisons, *claims;
+	json_t *comparisons, *claims, *root;
 	int r = 0;
 
 	if (report_set_is_plain(s)) {
-		return report_json(s->reports[0]);
+		return with_gate(report_json(s->reports[0]), s);
 	}
 	comparisons = json_array();
 	claims = json_array();
@@ -75,7 +98,7 @@ json_t *report_set_json(const struct report_set *s)
 		json_decref(claims);
 		return NULL;
 	}
-	return json_pack("{s:i, s:s, s:s?, s:s, s:s, s:s?, s:I, s:I, s:o, s:o, s:i}",
+	root = json_pack("{s:i, s:s, s:s?, s:s, s:s, s:s?, s:I, s:I, s:o, s:o, s:i}",
 			 "schema_version", REPORT_SCHEMA_VERSION, "type", "scenario", "title",
 			 s->title, "class", exec_class_name(s->reports[0]->class), "unit",
 			 exec_class_unit(s->reports[0]->class), "reading",
@@ -83,4 +106,5 @@ json_t *report_set_json(const struct report_set *s)
 			 (json_int_t)s->boots_planned, "boots_recorded",
 			 (json_int_t)s->boots_recorded, "claims", claims, "comparisons",
 			 comparisons, "exit_status", report_set_exit_status(s));
+	return with_gate(root, s);
 }

@@ -28,13 +28,16 @@ bool report_set_is_plain(const struct report_set *s)
  * report_set_exit_status() - what the verdicts of all comparisons come to
  * @s: of computed reports
  *
- * Return: 1 where an arm is worse than its baseline anywhere, else 3 where anything is
- * inconclusive or was not compared, else 0.
+ * Return: that of the gate where there is one; else 1 where an arm is worse than its baseline
+ * anywhere, else 3 where anything is inconclusive or was not compared, else 0.
  */
 int report_set_exit_status(const struct report_set *s)
 {
 	int status = 0;
 
+	if (s->gate) {
+		return report_gate_status(s->gate);
+	}
 	for (size_t i = 0; i < s->n_reports; i++) {
 		int one = report_exit_status(s->reports[i]);
 
@@ -206,6 +209,17 @@ static void put_comparison(FILE *out, const struct report_set *s, size_t i, bool
 	report_put_table(out, r, colour);
 }
 
+static void put_all(FILE *out, const struct report_set *s, bool colour, bool details)
+{
+	put_set_head(out, s);
+	if (s->n_claims > 0) {
+		put_claims(out, s);
+	}
+	for (size_t i = 0; i < s->n_reports; i++) {
+		put_comparison(out, s, i, colour, details);
+	}
+}
+
 /**
  * report_set_text() - write all comparisons for people
  * @s: of computed reports
@@ -221,14 +235,17 @@ static void put_comparison(FILE *out, const struct report_set *s, size_t i, bool
 int report_set_text(const struct report_set *s, FILE *out, bool colour, bool details)
 {
 	if (report_set_is_plain(s)) {
-		return report_text(s->reports[0], out, colour);
+		int r = report_text(s->reports[0], out, colour);
+
+		if (r < 0) {
+			return r;
+		}
+	} else {
+		put_all(out, s, colour, details);
 	}
-	put_set_head(out, s);
-	if (s->n_claims > 0) {
-		put_claims(out, s);
-	}
-	for (size_t i = 0; i < s->n_reports; i++) {
-		put_comparison(out, s, i, colour, details);
+	if (s->gate) {
+		fputc('\n', out);
+		report_wrap(out, 0, 0, s->gate->text);
 	}
 	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
 }

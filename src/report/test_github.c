@@ -11,8 +11,17 @@
 
 #define SUBS_MAX 10 /* of one case */
 
-/* "%" and the ends of lines are the only ones that a message cannot have as they are. */
-static void put_data(FILE *out, uint32_t c, unsigned char byte)
+/**
+ * test_put_data() - a character of a message of a workflow command
+ * @out: where to
+ * @c: the character, as test_put() hands it on
+ * @byte: the byte that it is, where it is none
+ *
+ * "%" and the ends of lines are the only ones that a message cannot have as they are.
+ *
+ * Context: any thread that owns @out.
+ */
+void test_put_data(FILE *out, uint32_t c, unsigned char byte)
 {
 	if (c == '%' || c == '\n') {
 		fprintf(out, "%%%02X", (unsigned int)c);
@@ -23,19 +32,28 @@ static void put_data(FILE *out, uint32_t c, unsigned char byte)
 	}
 }
 
-/* A property ends at a comma or a colon. */
-static void put_property(FILE *out, uint32_t c, unsigned char byte)
+/**
+ * test_put_property() - a character of a property of a workflow command
+ * @out: where to
+ * @c: the character, as test_put() hands it on
+ * @byte: the byte that it is, where it is none
+ *
+ * A property ends at a comma or a colon.
+ *
+ * Context: any thread that owns @out.
+ */
+void test_put_property(FILE *out, uint32_t c, unsigned char byte)
 {
 	if (c == ',' || c == ':') {
 		fprintf(out, "%%%02X", (unsigned int)c);
 	} else {
-		put_data(out, c, byte);
+		test_put_data(out, c, byte);
 	}
 }
 
 static void put_end_of_line(FILE *out)
 {
-	put_data(out, '\n', '\n');
+	test_put_data(out, '\n', '\n');
 }
 
 static void put_subs(FILE *out, const struct test_result *r)
@@ -49,7 +67,7 @@ static void put_subs(FILE *out, const struct test_result *r)
 		if (++failed <= SUBS_MAX) {
 			put_end_of_line(out);
 			fputs("not ok: ", out);
-			test_put(out, r->subs[i].name, TEST_TITLE_MAX, put_data);
+			test_put(out, r->subs[i].name, TEST_TITLE_MAX, test_put_data);
 		}
 	}
 	if (failed > SUBS_MAX) {
@@ -64,28 +82,28 @@ static void annotate(FILE *out, const struct test_report *t, const struct test_r
 	fprintf(out, "::%s ", command);
 	if (r->file && *r->file) {
 		fputs("file=", out);
-		test_put(out, r->file, TEST_TITLE_MAX, put_property);
+		test_put(out, r->file, TEST_TITLE_MAX, test_put_property);
 		fprintf(out, ",line=%u,col=%u,", r->line, r->column);
 	}
 	fputs("title=", out);
-	test_put(out, r->id, TEST_TITLE_MAX, put_property);
+	test_put(out, r->id, TEST_TITLE_MAX, test_put_property);
 	fputs("::", out);
 	fputs(r->verdict == TEST_FLAKY ? "flaky" : test_outcome_name(r->outcome), out);
 	fputs(test_by_environment(r), out);
 	if (r->message && *r->message) {
 		fputs(": ", out);
-		test_put(out, r->message, TEST_TITLE_MAX, put_data);
+		test_put(out, r->message, TEST_TITLE_MAX, test_put_data);
 	}
 	if (r->verdict == TEST_KNOWN) {
 		put_end_of_line(out);
 		fputs("known: ", out);
-		test_put(out, r->known, TEST_TITLE_MAX, put_data);
+		test_put(out, r->known, TEST_TITLE_MAX, test_put_data);
 	}
 	put_subs(out, r);
 	if (r->dir && *r->dir) {
 		put_end_of_line(out);
 		fputs("files: ", out);
-		test_put_dir(out, t, r, put_data);
+		test_put_dir(out, t, r, test_put_data);
 	}
 	fputc('\n', out);
 }
@@ -115,7 +133,7 @@ int test_report_github(const struct test_report *t, FILE *out)
 	annotate_all(out, t, TEST_NOT_OK, "error");
 	for (size_t i = 0; i < t->missing_count; i++) {
 		fputs("::error title=", out);
-		test_put(out, t->missing[i], TEST_TITLE_MAX, put_property);
+		test_put(out, t->missing[i], TEST_TITLE_MAX, test_put_property);
 		fputs("::it was to run and has no result\n", out);
 	}
 	annotate_all(out, t, TEST_FLAKY, "warning");

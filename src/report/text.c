@@ -291,6 +291,8 @@ static void count_cells(FILE *out, const char *label, uint64_t a, uint64_t b)
 	cells(out, label, text[0], text[1]);
 }
 
+/* Where an arm's boots are all alike it has no interval, and where both are the line is left out.
+ */
 static void put_medians(FILE *out, const struct stats_comparison *c, int d)
 {
 	char text[2][2 * REPORT_NUMBER_MAX + 8];
@@ -304,10 +306,15 @@ static void put_medians(FILE *out, const struct stats_comparison *c, int d)
 			snprintf(text[arm], sizeof(text[arm]), "[%s, %s]",
 				 report_number(iv->lo, d).text, report_number(iv->hi, d).text);
 		} else {
-			snprintf(text[arm], sizeof(text[arm]), "unbounded");
+			snprintf(text[arm], sizeof(text[arm]),
+				 isnan(iv->lo) ? "all are equal" : "unbounded");
 		}
 	}
-	cells(out, "its 95 % interval", text[STATS_A], text[STATS_B]);
+	if (isnan(c->median_interval[STATS_A].lo) && isnan(c->median_interval[STATS_B].lo)) {
+		cells(out, "boots of an arm", text[STATS_A], text[STATS_B]);
+	} else {
+		cells(out, "its 95 % interval", text[STATS_A], text[STATS_B]);
+	}
 }
 
 static void put_batches(FILE *out, const struct report_bench *b)
@@ -386,6 +393,21 @@ static void put_p(FILE *out, const struct report *r, const struct stats_comparis
 	}
 }
 
+/* Nothing varies: there is a number, and nothing to say of its chance. */
+static void put_exact(FILE *out, const struct report *r, const struct report_bench *b, int d)
+{
+	const struct stats_comparison *c = &b->result;
+	char a_side = report_letter(r, STATS_A);
+	char label[LABEL];
+	char where[REPORT_SENTENCE_MAX];
+
+	report_exact_where(b, where, sizeof(where));
+	snprintf(label, sizeof(label), "effect, %c - %c", report_letter(r, STATS_B), a_side);
+	value(out, label, "%s exactly, %s", report_number_signed(c->effect, d).text, where);
+	snprintf(label, sizeof(label), "  of %c's median", a_side);
+	value(out, label, "%s %%", report_number_signed(report_percent_of_a(b, c->effect), 3).text);
+}
+
 static void put_effect(FILE *out, const struct report *r, const struct report_bench *b, int d)
 {
 	const struct stats_comparison *c = &b->result;
@@ -393,6 +415,10 @@ static void put_effect(FILE *out, const struct report *r, const struct report_be
 	char label[LABEL];
 	int pd = report_decimals(report_percent_of_a(b, c->interval.hi - c->interval.lo) / 2, 2, 3);
 
+	if (c->exact) {
+		put_exact(out, r, b, d);
+		return;
+	}
 	value(out, "smallest detectable", "%s (found in 4 experiments of 5)",
 	      report_number(c->mde, d).text);
 	snprintf(label, sizeof(label), "effect, %c - %c", report_letter(r, STATS_B), a_side);

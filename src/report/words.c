@@ -131,6 +131,46 @@ size_t report_boots(const struct report_bench *b)
 }
 
 /**
+ * report_interval() - the interval of an effect
+ * @c: a result
+ * @decimals: as for the effect
+ * @buf: REPORT_INTERVAL_MAX
+ * @len: its size
+ *
+ * Return: @buf: "[-1.2, +3.4]", or "exact" where nothing varies.
+ * Context: any thread.
+ */
+const char *report_interval(const struct stats_comparison *c, int decimals, char *buf, size_t len)
+{
+	if (c->exact) {
+		snprintf(buf, len, "exact");
+	} else {
+		snprintf(buf, len, "[%s, %s]", report_number_signed(c->interval.lo, decimals).text,
+			 report_number_signed(c->interval.hi, decimals).text);
+	}
+	return buf;
+}
+
+/**
+ * report_exact_where() - in what an exact effect was seen
+ * @b: a benchmark whose result is exact
+ * @ret: "the same in 6 of 6 blocks", or "identical in 24 of 24 boots"
+ * @len: its size
+ *
+ * Context: any thread.
+ */
+void report_exact_where(const struct report_bench *b, char *ret, size_t len)
+{
+	if (b->result.boots_identical) {
+		snprintf(ret, len, "identical in %zu of %zu boots", 2 * report_boots(b),
+			 2 * report_boots(b));
+	} else {
+		snprintf(ret, len, "the same in %zu of %zu blocks", b->result.blocks,
+			 b->result.blocks);
+	}
+}
+
+/**
  * report_letter() - what an arm is called for short
  * @r: the report
  * @side: STATS_A or STATS_B
@@ -195,7 +235,9 @@ void report_sentence(const struct report *r, const struct report_bench *b, char 
 	const char *unit = exec_class_unit(r->class);
 	int d = report_bench_decimals(b);
 	struct report_number margin = report_number(c->margin, report_decimals(c->margin, 0, 3));
+	char where[64];
 
+	report_exact_where(b, where, sizeof(where));
 	switch (c->reason) {
 	case REASON_NO_BLOCKS:
 		snprintf(ret, len, "no block is complete, so there is nothing to compare.");
@@ -211,14 +253,22 @@ void report_sentence(const struct report *r, const struct report_bench *b, char 
 			 c->blocks, c->blocks == 1 ? "" : "s", STATS_BLOCKS_MIN);
 		break;
 	case REASON_IDENTICAL:
-		snprintf(ret, len, "no difference: identical in %zu of %zu boots.",
-			 2 * report_boots(b), 2 * report_boots(b));
+		snprintf(ret, len, "no difference: %s.", where);
 		break;
 	case REASON_SAME_DIFFERENCE:
 	case REASON_SIGNIFICANT:
 		difference(r, b, ret, len);
 		break;
 	case REASON_FALSE_ALARM:
+		if (c->exact) {
+			snprintf(
+				ret, len,
+				"%c and %c are one and the same, and yet they differ by %s, %s: that "
+				"is not of the kernel.",
+				report_letter(r, STATS_A), report_letter(r, STATS_B),
+				report_number_signed(c->effect, d).text, where);
+			break;
+		}
 		snprintf(
 			ret, len,
 			"%c and %c are one and the same, so this difference of %s (p %s) is a false "
@@ -227,6 +277,13 @@ void report_sentence(const struct report *r, const struct report_bench *b, char 
 			report_number_signed(c->effect, d).text, report_p(c->p).text);
 		break;
 	case REASON_WITHIN_MARGIN:
+		if (c->exact) {
+			snprintf(ret, len,
+				 "no change beyond the margin of %s %s per %s: exactly %s, %s.",
+				 margin.text, unit, b->per, report_number_signed(c->effect, d).text,
+				 where);
+			break;
+		}
 		snprintf(ret, len,
 			 "no change beyond the margin of %s %s per %s: the 90 %% interval [%s, %s] "
 			 "lies within it.",

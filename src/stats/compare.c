@@ -119,6 +119,29 @@ static int paired(const struct arrays *a, size_t n, const struct stats_options *
 	return r;
 }
 
+/* What varies by chance has estimates of how far; where nothing does they would be pretended. */
+static void forget_chance(const struct arrays *a, struct stats_comparison *c)
+{
+	const struct stats_interval none = {NAN, NAN, NAN};
+
+	for (int arm = 0; arm < 2; arm++) {
+		if (all_same(a->boots[arm], 2 * c->blocks, SAME * a->largest)) {
+			c->median_interval[arm] = none;
+		}
+	}
+	if (c->exact) {
+		c->interval = none;
+		c->interval90 = none;
+		c->shift_interval = none;
+		c->shift = NAN;
+		c->p_unpaired = NAN;
+		c->mde = NAN;
+		c->p = NAN;
+		c->p_holm = NAN;
+		c->p_bh = NAN;
+	}
+}
+
 /**
  * stats_compare() - compare two arms on one benchmark
  * @blocks: the complete blocks; one with a failed boot is the caller's to leave out and report
@@ -197,6 +220,10 @@ int stats_compare(const struct stats_block *blocks, size_t n, const struct stats
 	};
 	c.significant = stats_significant(&e);
 	c.verdict = stats_verdict(&e, &c.reason);
+	c.exact = opt->deterministic && c.diffs_identical;
+	if (opt->deterministic) {
+		forget_chance(&a, &c);
+	}
 	c.diffs = TAKE_PTR(a.diffs);
 	*ret = c;
 out:
@@ -204,51 +231,50 @@ out:
 	return r;
 }
 
+/*
+ * What an adjustment reckons a comparison with. One that has no p was asked for all the same, and
+ * the family does not shrink by it: without blocks it counts as the least sure of all, and an exact
+ * difference, which no chance has made, as the surest.
+ */
+static double p_in_family(const struct stats_comparison *c)
+{
+	return !isnan(c->p) ? c->p : c->exact && !c->boots_identical ? 0 : 1;
+}
+
 /**
- * stats_compare_family() - adjust the p-values of all benchmarks of one report for their number
- * @c: the comparisons; those without a p (no blocks) are passed over
+ * stats_compare_family() - adjust the p-values of all benchmarks of one run for their number
+ * @c: the comparisons; those without a p are counted, and get none
  * @n: how many
  *
  * Return: 0, -ENOMEM; the comparisons are unchanged on failure.
  */
 int stats_compare_family(struct stats_comparison *c, size_t n)
 {
-	_cleanup_free_ double *p = NULL;
-	_cleanup_free_ double *holm = NULL;
-	_cleanup_free_ double *bh = NULL;
-	size_t m = 0;
+	_cleanup_free_ double *p = calloc(n + 1, sizeof(*p));
+	_cleanup_free_ double *holm = calloc(n + 1, sizeof(*holm));
+	_cleanup_free_ double *bh = calloc(n + 1, sizeof(*bh));
 	int r;
 
-	p = calloc(n + 1, sizeof(*p));
-	holm = calloc(n + 1, sizeof(*holm));
-	bh = calloc(n + 1, sizeof(*bh));
 	if (!p || !holm || !bh) {
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (!isnan(c[i].p)) {
-			p[m++] = c[i].p;
-		}
-	}
-	if (m == 0) {
+	if (n == 0) {
 		return 0;
 	}
-	r = stats_holm(p, m, holm);
-	if (r < 0) {
-		return r;
-	}
-	r = stats_bh(p, m, bh);
-	if (r < 0) {
-		return r;
-	}
-	m = 0;
 	for (size_t i = 0; i < n; i++) {
+		p[i] = p_in_family(&c[i]);
+	}
+	r = stats_holm(p, n, holm);
+	if (r == 0) {
+		r = stats_bh(p, n, bh);
+	}
+	for (size_t i = 0; r == 0 && i < n; i++) {
 		if (!isnan(c[i].p)) {
-			c[i].p_holm = holm[m];
-			c[i].p_bh = bh[m++];
+			c[i].p_holm = holm[i];
+			c[i].p_bh = bh[i];
 		}
 	}
-	return 0;
+	return r;
 }
 
 /**

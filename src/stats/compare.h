@@ -43,12 +43,16 @@ struct stats_options {
 
 enum { STATS_A, STATS_B };
 
-/* Numbers that cannot be had (no blocks, one block's spread) are NaN. */
+/*
+ * Numbers that cannot be had (no blocks, one block's spread) are NaN, and so are those that would
+ * be pretended: where nothing varies in a deterministic class the effect is exact, and there is
+ * neither a p nor an interval nor a smallest detectable effect.
+ */
 struct stats_comparison {
 	size_t blocks;
 	double *diffs;                            /* B - A of each block; owned */
 	double median[2];                         /* of an arm's boots */
-	struct stats_interval median_interval[2]; /* infinite up to 5 boots */
+	struct stats_interval median_interval[2]; /* infinite up to 5 boots; NaN: all are equal */
 	double effect;                            /* Hodges-Lehmann of the block differences */
 	struct stats_interval interval;
 	struct stats_interval interval90;
@@ -56,13 +60,14 @@ struct stats_comparison {
 	double mde;    /* smallest effect found in 4 experiments of 5 */
 	double p;      /* sign-flip */
 	bool p_exact;  /* all sign patterns were counted */
-	double p_holm; /* adjusted for all benchmarks of the report */
+	double p_holm; /* adjusted for all benchmarks of the run */
 	double p_bh;
 	double p_unpaired; /* Mann-Whitney over the boots, blocks ignored; NaN if all are equal */
 	double shift;      /* the same way: Hodges-Lehmann shift of B against A ... */
 	struct stats_interval shift_interval; /* ... and its Moses interval */
 	bool boots_identical;
 	bool diffs_identical;
+	bool exact;       /* deterministic, and the same difference in every block */
 	bool significant; /* before margin, class and everything else */
 	enum stats_verdict verdict;
 	enum stats_reason reason;

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* A difference of just the margin is within it, whatever its last bits say. */
+#define SLACK 1e-9
+
 /**
  * stats_significant() - do p and interval both say that there is a difference?
  * @e: the evidence
@@ -13,6 +16,14 @@
 bool stats_significant(const struct stats_evidence *e)
 {
 	return e->p <= e->alpha && (e->interval.lo > 0 || e->interval.hi < 0);
+}
+
+/* Beyond the margin; by its sign, but that an arm is neither better nor worse than itself. */
+static enum stats_verdict beyond(const struct stats_evidence *e, enum stats_reason reason,
+				 enum stats_reason *ret_reason)
+{
+	*ret_reason = e->same_arm ? REASON_FALSE_ALARM : reason;
+	return e->same_arm ? VERDICT_INCONCLUSIVE : e->effect < 0 ? VERDICT_BETTER : VERDICT_WORSE;
 }
 
 /**
@@ -42,15 +53,16 @@ enum stats_verdict stats_verdict(const struct stats_evidence *e, enum stats_reas
 		*ret_reason = REASON_IDENTICAL;
 		return VERDICT_EQUIVALENT;
 	}
+	if (e->deterministic && e->diffs_identical) {
+		if (fabs(e->effect) > e->margin * (1 + SLACK)) {
+			return beyond(e, REASON_SAME_DIFFERENCE, ret_reason);
+		}
+		*ret_reason = REASON_WITHIN_MARGIN;
+		return VERDICT_EQUIVALENT;
+	}
 	found = stats_significant(e);
 	if (found && fabs(e->effect) > e->margin) {
-		if (e->same_arm) {
-			*ret_reason = REASON_FALSE_ALARM;
-			return VERDICT_INCONCLUSIVE;
-		}
-		*ret_reason = e->deterministic && e->diffs_identical ? REASON_SAME_DIFFERENCE
-								     : REASON_SIGNIFICANT;
-		return e->effect < 0 ? VERDICT_BETTER : VERDICT_WORSE;
+		return beyond(e, REASON_SIGNIFICANT, ret_reason);
 	}
 	if (e->interval90.lo > -e->margin && e->interval90.hi < e->margin) {
 		*ret_reason = REASON_WITHIN_MARGIN;

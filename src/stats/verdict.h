@@ -5,7 +5,9 @@
  * The rule, in this order:
  *   1. no complete block, or a class whose time means nothing: inconclusive;
  *   2. fewer than STATS_BLOCKS_MIN blocks: inconclusive, whatever they show;
- *   3. deterministic class and every boot gave the same value: equivalent, "identical";
+ *   3. deterministic class, and nothing varies: chance has no part in it, and no p. Equivalent,
+ *      "identical", where every boot gave the same value. Where every block has the same difference
+ *      it is held against the margin as it is: better or worse above, equivalent up to it;
  *   4. p <= alpha, the interval excludes 0, and the effect is larger than the margin: better or
  *      worse by its sign; but inconclusive where both arms are one and the same, since then the
  *      finding is a false alarm by construction;

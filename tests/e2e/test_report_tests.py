@@ -204,7 +204,7 @@ def test_a_comparison_is_no_shard(tmp_path):
 
 @pytest.mark.parametrize("words, text", [
     (["--junit", "--tap"], "exclude each other"),
-    (["--details"], "--details, --html, --csv and --gobench are for comparisons"),
+    (["--details"], "--details, --html, --gate, --csv and --gobench are for comparisons"),
     (["--results", "x"], "--results goes with --merge"),
     (["--baseline", "x", "--junit"], "--baseline is shown as text, or with --json"),
 ], ids=lambda x: x if isinstance(x, str) else "")

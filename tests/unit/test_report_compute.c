@@ -109,6 +109,7 @@ static void p_values_are_adjusted_over_all_benchmarks(void **state)
 	struct err e = ERR_INIT;
 
 	make(&f, 3, diffs);
+	f.report.class = EXEC_NATIVE; /* by an instruction counter they would be exact */
 	assert_int_equal(report_compute(&f.report, &e), 0);
 	assert_near(f.benches[0].result.p, 1 / 128., 0);
 	assert_near(f.benches[0].result.p_holm, 3 / 128., 1e-15);

@@ -208,7 +208,7 @@ static void a_finding_that_fails_among_many_says_so(void **state)
 		f.benches[i].n_blocks = 6; /* p .03125, of three .09375 and .0625 */
 	}
 	text = render(&f, false);
-	assert_non_null(strstr(text, "its p is 0.0938"));
+	assert_non_null(strstr(text, "its p is 0.0625"));
 	assert_narrow(text);
 }
 

@@ -69,6 +69,7 @@ static const char *sentence(enum stats_reason reason, enum exec_class class)
 	c->p = .03125;
 	c->p_holm = .03125;
 	c->mde = .2;
+	c->boots_identical = reason == REASON_IDENTICAL;
 	report_sentence(&f.report, &f.benches[1], text, sizeof(text));
 	report_fini(&f.report);
 	return text;
@@ -108,6 +109,36 @@ static void each_reason_has_a_sentence_that_stands_alone(void **state)
 			    "no block is complete, so there is nothing to compare.");
 }
 
+static void what_is_exact_has_neither_a_p_nor_an_interval(void **state)
+{
+	char text[REPORT_SENTENCE_MAX];
+	char interval[REPORT_INTERVAL_MAX];
+	struct report_fixture f;
+	struct stats_comparison *c = &f.benches[1].result;
+
+	fixture_icount(&f);
+	for (size_t k = 0; k < 12; k++) {
+		for (size_t i = 0; i < 2; i++) {
+			f.blocks[1][k].b[i] = f.blocks[1][k].a[i] + 2;
+		}
+	}
+	fixture_compute(&f);
+	report_sentence(&f.report, &f.benches[1], text, sizeof(text));
+	assert_string_equal(text,
+			    "no change beyond the margin of 3.9 instructions per switch: exactly "
+			    "+2.000, the same in 12 of 12 blocks.");
+	assert_string_equal(report_interval(c, 3, interval, sizeof(interval)), "exact");
+	assert_true(isnan(c->p) && isnan(c->p_holm) && isnan(c->interval.lo) && isnan(c->mde));
+	/* what its boots wander by is of the arms, and stays */
+	assert_true(isfinite(c->median_interval[STATS_A].lo));
+	c->reason = REASON_FALSE_ALARM;
+	report_sentence(&f.report, &f.benches[1], text, sizeof(text));
+	assert_string_equal(text,
+			    "A and B are one and the same, and yet they differ by +2.000, the "
+			    "same in 12 of 12 blocks: that is not of the kernel.");
+	report_fini(&f.report);
+}
+
 static void the_longest_label_fits(void **state)
 {
 	char text[REPORT_SENTENCE_MAX];
@@ -135,6 +166,7 @@ int main(void)
 		cmocka_unit_test(p_has_three_digits_and_is_never_zero),
 		cmocka_unit_test(decimals_follow_the_uncertainty),
 		cmocka_unit_test(each_reason_has_a_sentence_that_stands_alone),
+		cmocka_unit_test(what_is_exact_has_neither_a_p_nor_an_interval),
 		cmocka_unit_test(the_longest_label_fits),
 	};
 

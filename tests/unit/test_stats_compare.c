@@ -76,8 +76,8 @@ static void identical_counts_are_equivalent_in_spite_of_rounding(void **state)
 	}
 	assert_int_equal(stats_compare(blocks, 8, &opt, &c), 0);
 	assert_true(isnan(c.p_unpaired));
-	assert_near(c.p, 1, 0);
-	assert_near(c.shift, 0, 0);
+	assert_true(c.exact && isnan(c.p) && isnan(c.interval.lo) && isnan(c.mde));
+	assert_near(c.effect, 0, 0);
 	assert_int_equal(c.reason, REASON_IDENTICAL);
 	stats_comparison_fini(&c);
 }
@@ -141,17 +141,31 @@ static void bad_values_and_options_are_errors(void **state)
 	assert_int_equal(stats_compare(&good, 1, &opt, &c), -ERANGE);
 }
 
-static void a_family_is_adjusted_without_those_that_have_no_p(void **state)
+static void what_has_no_p_does_not_make_a_family_smaller(void **state)
 {
 	struct stats_comparison c[3] = {{.p = .01}, {.p = NAN, .p_holm = NAN}, {.p = .04}};
 
 	assert_int_equal(stats_compare_family(c, 3), 0);
-	assert_near(c[0].p_holm, .02, 1e-15);
+	assert_near(c[0].p_holm, .03, 1e-15);
 	assert_true(isnan(c[1].p_holm));
-	assert_near(c[2].p_holm, .04, 1e-15);
-	assert_near(c[0].p_bh, .02, 1e-15);
+	assert_near(c[2].p_holm, .08, 1e-15);
+	assert_near(c[0].p_bh, .03, 1e-15);
 	assert_int_equal(stats_compare_family(c, 0), 0);
 	assert_int_equal(stats_compare_family(c + 1, 1), 0);
+}
+
+static void an_exact_difference_ranks_before_all_that_has_a_p(void **state)
+{
+	struct stats_comparison c[3] = {
+		{.p = .01},
+		{.p = NAN, .p_holm = NAN, .exact = true},
+		{.p = NAN, .p_holm = NAN, .exact = true, .boots_identical = true},
+	};
+
+	assert_int_equal(stats_compare_family(c, 3), 0);
+	assert_near(c[0].p_holm, .02, 1e-15);
+	assert_true(isnan(c[1].p_holm));
+	assert_true(isnan(c[2].p_holm));
 }
 
 /* A normal deviate by the polar method. */
@@ -236,7 +250,8 @@ int main(void)
 		cmocka_unit_test(a_residue_of_a_thousandth_is_equivalent),
 		cmocka_unit_test(no_blocks_are_inconclusive_and_one_block_has_no_spread),
 		cmocka_unit_test(bad_values_and_options_are_errors),
-		cmocka_unit_test(a_family_is_adjusted_without_those_that_have_no_p),
+		cmocka_unit_test(what_has_no_p_does_not_make_a_family_smaller),
+		cmocka_unit_test(an_exact_difference_ranks_before_all_that_has_a_p),
 		cmocka_unit_test(simulated_experiments_cover_and_reject_as_often_as_promised),
 	};
 

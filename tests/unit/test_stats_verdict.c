@@ -108,6 +108,21 @@ static void a_tiny_consistent_difference_is_equivalent(void **state)
 	assert_verdict(&e, VERDICT_EQUIVALENT, REASON_WITHIN_MARGIN);
 }
 
+static void an_exact_difference_of_just_the_margin_is_within_it(void **state)
+{
+	struct stats_evidence e = clear_win();
+
+	e.effect = 1.1 - .1; /* not 1 in its last bits */
+	e.margin = 1;
+	e.deterministic = true;
+	e.diffs_identical = true;
+	assert_verdict(&e, VERDICT_EQUIVALENT, REASON_WITHIN_MARGIN);
+	e.effect = 1.001;
+	assert_verdict(&e, VERDICT_WORSE, REASON_SAME_DIFFERENCE);
+	e.same_arm = true;
+	assert_verdict(&e, VERDICT_INCONCLUSIVE, REASON_FALSE_ALARM);
+}
+
 static void an_effect_must_pass_the_margin_and_not_just_reach_it(void **state)
 {
 	struct stats_evidence e = clear_win();
@@ -175,6 +190,7 @@ int main(void)
 		cmocka_unit_test(identical_boots_are_equivalent_under_a_counter_only),
 		cmocka_unit_test(one_difference_in_all_blocks_is_named_under_a_counter_only),
 		cmocka_unit_test(a_tiny_consistent_difference_is_equivalent),
+		cmocka_unit_test(an_exact_difference_of_just_the_margin_is_within_it),
 		cmocka_unit_test(an_effect_must_pass_the_margin_and_not_just_reach_it),
 		cmocka_unit_test(p_and_interval_must_both_agree),
 		cmocka_unit_test(an_arm_against_itself_is_never_better_or_worse),
