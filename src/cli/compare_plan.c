@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The plan that the words of "ringside compare" make. Main thread, before anything is started. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -104,17 +105,11 @@ static int choose_seed(const struct compare_options *o, uint64_t *ret, struct er
 	return 0;
 }
 
-/* The one group without a name that --a and --b make. */
-static int words_to_group(const struct compare_options *o, struct plan *p, struct err *e)
+/* The arms and benchmarks that the words name. */
+static int words_to_group(const struct compare_options *o, struct plan_group *g, struct err *e)
 {
-	struct plan_group *g = calloc(1, sizeof(*g));
 	int r;
 
-	if (!g) {
-		return err_set(e, -ENOMEM, "out of memory");
-	}
-	p->groups = g;
-	p->group_count = 1;
 	g->arms = calloc(2, sizeof(*g->arms));
 	if (!g->arms) {
 		return err_set(e, -ENOMEM, "out of memory");
@@ -133,6 +128,33 @@ static int words_to_group(const struct compare_options *o, struct plan *p, struc
 	return r;
 }
 
+/* The one group without a name that --a and --b make; of --aa N as many, numbered. */
+static int words_to_groups(const struct compare_options *o, struct plan *p, struct err *e)
+{
+	size_t n = o->aa > 1 ? o->aa : 1;
+	int r = 0;
+
+	p->groups = calloc(n, sizeof(*p->groups));
+	if (!p->groups) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct plan_group *g = &p->groups[p->group_count++];
+
+		r = words_to_group(o, g, e);
+		if (r == 0 && n > 1 && asprintf(&g->name, "A/A %zu", i + 1) < 0) {
+			g->name = NULL;
+			r = err_set(e, -ENOMEM, "out of memory");
+		}
+	}
+	if (r == 0 && n > 1 &&
+	    asprintf(&p->title, "%zu comparisons of %s with itself", n, o->a) < 0) {
+		p->title = NULL;
+		r = err_set(e, -ENOMEM, "out of memory");
+	}
+	return r;
+}
+
 /* What is compared: the groups, from the file or from the words. */
 static int make_groups(struct compare_options *o, struct plan *p, struct scenario *s, struct err *e)
 {
@@ -140,7 +162,7 @@ static int make_groups(struct compare_options *o, struct plan *p, struct scenari
 
 	if (!o->scenario) {
 		merge(o, s);
-		r = words_to_group(o, p, e);
+		r = words_to_groups(o, p, e);
 	} else {
 		r = scenario_read(o->scenario, s, e);
 		if (r == 0) {

@@ -196,6 +196,7 @@ int summary_create(const struct comparison *c, struct summary **ret, struct err 
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	s->set.title = c->plan.title;
+	s->set.aa = c->plan.aa && c->plan.group_count > 1;
 	s->set.boots_planned = c->plan.boot_count;
 	s->set.boots_recorded = c->done;
 	for (unsigned int i = 0; r == 0 && i < c->plan.group_count; i++) {

@@ -175,8 +175,18 @@ struct report_claim {
 	struct report_floor floor;
 };
 
+/* How often the comparisons of an arm with itself found a difference in one benchmark. */
+struct report_aa {
+	const char *name;
+	size_t trials;   /* comparisons that might have */
+	size_t by_p;     /* p was at most .05 and the interval left zero out ... */
+	size_t rejected; /* ... and by more than the margin, which is a false verdict */
+	double largest;  /* |effect|, units */
+};
+
 /* All comparisons of one results file, which are of one machine. */
 struct report_set {
+	bool aa;                       /* several comparisons of one arm with itself */
 	const char *title;             /* of the scenario; NULL: a plain comparison of two arms */
 	struct report *const *reports; /* computed; group by group */
 	size_t n_reports;              /* 1 or more */
@@ -206,6 +216,12 @@ int report_gate_status(const struct report_gate *g);
 bool report_wants_colour(int fd);
 int report_text(const struct report *r, FILE *out, bool colour) __must_check;
 json_t *report_json(const struct report *r);
+
+size_t report_aa_rows(const struct report_set *s, struct report_aa *ret, size_t room);
+void report_aa_expected(size_t rows, size_t trials, size_t *ret_lo, size_t *ret_hi);
+int report_aa_status(const struct report_set *s);
+void report_aa_text(const struct report_set *s, FILE *out);
+json_t *report_aa_json(const struct report_set *s);
 
 bool report_set_is_plain(const struct report_set *s);
 int report_set_exit_status(const struct report_set *s);

@@ -29,7 +29,8 @@ bool report_set_is_plain(const struct report_set *s)
  * @s: of computed reports
  *
  * Return: that of the gate where there is one; else 1 where an arm is worse than its baseline
- * anywhere, else 3 where anything is inconclusive or was not compared, else 0.
+ * anywhere, else 3 where anything is inconclusive or was not compared, else 0. Of comparisons of an
+ * arm with itself that of report_aa_status().
  */
 int report_set_exit_status(const struct report_set *s)
 {
@@ -37,6 +38,9 @@ int report_set_exit_status(const struct report_set *s)
 
 	if (s->gate) {
 		return report_gate_status(s->gate);
+	}
+	if (s->aa) {
+		return report_aa_status(s);
 	}
 	for (size_t i = 0; i < s->n_reports; i++) {
 		int one = report_exit_status(s->reports[i]);
@@ -215,7 +219,10 @@ static void put_all(FILE *out, const struct report_set *s, bool colour, bool det
 	if (s->n_claims > 0) {
 		put_claims(out, s);
 	}
-	for (size_t i = 0; i < s->n_reports; i++) {
+	if (s->aa) {
+		report_aa_text(s, out);
+	}
+	for (size_t i = 0; (!s->aa || details) && i < s->n_reports; i++) {
 		put_comparison(out, s, i, colour, details);
 	}
 }

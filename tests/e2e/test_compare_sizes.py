@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""'ringside compare --pilot', --resolve and --budget, over a runner that does not boot anything."""
+"""'ringside compare' with --pilot, --resolve, --budget and --aa N, over a runner that does not boot anything."""
 
 import json
 import os
@@ -163,3 +163,46 @@ def test_a_pilot_has_no_forms_of_verdicts(bench, form):
     p = bench.run(RINGSIDE, "report", form, bench.results)
     assert p.returncode == 2
     assert "is of a pilot, which has no verdicts" in p.stderr
+
+
+def aa(bench, *more):
+    return bench.run(RINGSIDE, "compare", "--a", bench.kernel, "--bench",
+                     "syscall.null,ctxsw.futex.fs", "--blocks", "6", "--batches", "5", "--seed", "1",
+                     "--backend", "qemu", "--icount", "3", "--runner", FAKE, "--results",
+                     bench.results, *more)
+
+
+def test_an_arm_is_compared_with_itself_so_often(bench):
+    bench.behave("noise=2")
+    p = aa(bench, "--aa", "20", "--json")
+    assert p.returncode == 0, p.stderr
+    report = json.loads(p.stdout)
+    assert report["title"] == "20 comparisons of %s with itself" % bench.kernel
+    assert len(bench.lines()) == 1 + 20 * 24 and len(report["comparisons"]) == 20
+    for row in report["aa"]:
+        assert row["compared"] == 20
+        assert row["rejected"] <= row["expected"][1] == 4
+    text = bench.run(RINGSIDE, "report", bench.results)
+    assert text.returncode == 0
+    assert "\nNo benchmark has more false alarms than a test at 5 % may have.\n" in text.stdout
+
+
+def test_once_is_the_comparison_that_it_always_was(bench):
+    bench.behave("noise=2")
+    assert aa(bench, "--aa").returncode in (0, 3)
+    once = bench.lines()
+    os.unlink(bench.results)
+    assert aa(bench, "--aa", "1").returncode in (0, 3)
+    assert bench.lines()[0] == once[0] and once[0]["title"] is None
+
+
+@pytest.mark.parametrize("more, text", [
+    (["--aa", "65"], "--aa 65: expected 1 to 64"),
+    (["--aa", "20", "--b", "x"], "--aa compares --a with itself: leave out --b"),
+    (["--aa", "20", "--pilot"], "--pilot has a number of blocks of its own"),
+])
+def test_wrong_words_for_comparisons_with_itself_are_refused(bench, more, text):
+    p = aa(bench, *more)
+    assert p.returncode == 2
+    assert text in p.stderr
+    assert not os.path.exists(bench.results)
