@@ -72,9 +72,6 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 	if (t->results && !t->merge) {
 		return err_set(e, -EINVAL, "--results goes with --merge");
 	}
-	if (t->baseline && form_of(f) != REPORT_TEXT && form_of(f) != REPORT_JSON) {
-		return err_set(e, -EINVAL, "--baseline is shown as text, or with --json");
-	}
 	return 0;
 }
 

@@ -33,50 +33,78 @@ static int write_results(const struct test_set *s, const char *path, struct err 
 }
 
 /**
- * report_tests_changes() - write to stdout what has changed
- * @baseline: results of an older run: their file or its directory
- * @json: as JSON
- * @now: the newer run
+ * report_changes_open() - find what has changed
+ * @c: set, also on failure; end it with report_changes_close()
+ * @path: results of the older run: their file or its directory
+ * @now: the newer run; must outlive @c
  * @e: set on failure
  *
- * Return: 0, or as test_files_open(), test_baseline_create() and the errno of writing.
+ * Return: 0, or as test_files_open() and test_baseline_create().
  * Context: main thread.
  */
-int report_tests_changes(const char *baseline, bool json, const struct test_report *now,
-			 struct err *e)
+int report_changes_open(struct report_changes *c, const char *path, const struct test_report *now,
+			struct err *e)
 {
-	_cleanup_(test_baseline_destroy_p) struct test_baseline *b = NULL;
-	char *const path[] = {(char *)(uintptr_t)baseline};
+	char *const paths[] = {(char *)(uintptr_t)path};
 	struct test_files then;
-	int r = test_files_open(&then, path, 1, false, e);
+	int r = test_files_open(&then, paths, 1, false, e);
 
+	*c = (struct report_changes){.baseline = NULL};
 	if (r == 0) {
-		r = test_baseline_create(&then.report, now, &b, e);
+		r = test_baseline_create(&then.report, now, &c->baseline, e);
+	} else {
+		err_prefix(e, "--baseline");
+	}
+	if (r == 0) {
+		r = test_extract_create(c->baseline, now, &c->extract, e);
 	}
 	test_files_close(&then);
-	if (r < 0) {
-		return r;
-	}
-	r = json ? test_baseline_json(b, now, stdout)
-		 : test_baseline_text(b, now, stdout, report_wants_colour(STDOUT_FILENO));
-	return r < 0 ? err_set(e, r, "stdout: the report cannot be written") : 0;
+	return r;
 }
 
-static int write_report(const struct report_tests *o, const struct test_report *t, struct err *e)
+/**
+ * report_changes_close() - free it
+ * @c: opened, half opened, or all zero
+ *
+ * Context: main thread.
+ */
+void report_changes_close(struct report_changes *c)
+{
+	test_extract_destroy(c->extract);
+	test_baseline_destroy(c->baseline);
+	*c = (struct report_changes){.baseline = NULL};
+}
+
+static int write_form(const struct report_tests *o, const struct test_report *t,
+		      const struct report_changes *c)
 {
 	static int (*const forms[])(const struct test_report *t, FILE *out) = {
 		[REPORT_JSON] = test_report_json,         [REPORT_JUNIT] = test_report_junit,
 		[REPORT_TAP] = test_report_tap,           [REPORT_GITHUB] = test_report_github,
 		[REPORT_MARKDOWN] = test_report_markdown,
 	};
-	int r;
+	bool colour = report_wants_colour(STDOUT_FILENO);
 
-	if (o->baseline) {
-		return report_tests_changes(o->baseline, o->form == REPORT_JSON, t, e);
+	if (o->form == REPORT_TEXT) {
+		return c->baseline ? test_baseline_text(c->baseline, t, stdout, colour)
+				   : test_report_text(t, stdout, colour);
 	}
-	r = o->form == REPORT_TEXT ? test_report_text(t, stdout, report_wants_colour(STDOUT_FILENO))
-				   : forms[o->form](t, stdout);
-	return r < 0 ? err_set(e, r, "stdout: the report cannot be written") : 0;
+	if (o->form == REPORT_JSON && c->baseline) {
+		return test_baseline_json(c->baseline, t, stdout);
+	}
+	return forms[o->form](c->extract ? &c->extract->report : t, stdout);
+}
+
+static int write_report(const struct report_tests *o, const struct test_report *t, struct err *e)
+{
+	struct report_changes c = {.baseline = NULL};
+	int r = o->baseline ? report_changes_open(&c, o->baseline, t, e) : 0;
+
+	if (r == 0 && write_form(o, t, &c) < 0) {
+		r = err_set(e, -EIO, "stdout: the report cannot be written");
+	}
+	report_changes_close(&c);
+	return r;
 }
 
 /**

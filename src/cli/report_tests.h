@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "report/test_baseline.h"
 #include "report/test_report.h"
 
 enum report_form {
@@ -29,7 +30,15 @@ struct report_tests {
 };
 
 int report_tests(const struct report_tests *o);
-int report_tests_changes(const char *baseline, bool json, const struct test_report *now,
-			 struct err *e) __must_check;
+
+/* What has changed since an older run. */
+struct report_changes {
+	struct test_baseline *baseline;
+	struct test_extract *extract; /* as a report */
+};
+
+int report_changes_open(struct report_changes *c, const char *path, const struct test_report *now,
+			struct err *e) __must_check;
+void report_changes_close(struct report_changes *c);
 
 #endif

@@ -92,6 +92,7 @@ static int fill_report(struct test_files *f, bool merged, struct err *e)
 		.shard = merged ? 1 : p->shard,
 		.shards = merged ? 1 : p->shards,
 		.dir = test_set_dir(f->set),
+		.filter = p->filter,
 	};
 	t->results = test_set_results(f->set, &t->count);
 	if (test_set_missing(f->set, &f->missing, &t->missing_count, e) < 0) {

@@ -109,7 +109,8 @@ static int make_plan(const struct test_options *o, const struct suite *s, struct
 	p->shard = o->shard;
 	p->shards = o->shards;
 	p->until_failure = o->until_failure;
-	if (!p->ringside_version || !p->title || !p->suite) {
+	p->filter = o->filter ? strdup(o->filter) : NULL;
+	if (!p->ringside_version || !p->title || !p->suite || (o->filter && !p->filter)) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	r = path ? record_file_sha256(path, &p->suite_sha256, e) : 0;
@@ -159,6 +160,17 @@ static int check_target(const char *option, const char *path, struct err *e)
 		       : 0;
 }
 
+/* One that is none is better known of now than when all has run. */
+static int check_baseline(const char *path, struct err *e)
+{
+	char *const paths[] = {(char *)(uintptr_t)path};
+	struct test_files then;
+	int r = test_files_open(&then, paths, 1, false, e);
+
+	test_files_close(&then);
+	return r < 0 ? err_prefix(e, "--baseline") : 0;
+}
+
 static int check_targets(const struct test_options *o, struct err *e)
 {
 	int r = check_target("--json", o->json, e);
@@ -166,10 +178,7 @@ static int check_targets(const struct test_options *o, struct err *e)
 	r = r == 0 ? check_target("--junit", o->junit, e) : r;
 	r = r == 0 ? check_target("--tap", o->tap, e) : r;
 	r = r == 0 ? check_target("--github", o->github, e) : r;
-	if (r == 0 && o->baseline && access(o->baseline, R_OK) < 0) {
-		r = err_errno(e, -errno, "--baseline %s", o->baseline);
-	}
-	return r;
+	return r < 0 || !o->baseline ? r : check_baseline(o->baseline, e);
 }
 
 /**
@@ -275,27 +284,31 @@ static int write_report(const char *path, report_fn fn, const struct test_report
 	return fn(t, stdout) < 0 || fflush(stdout) == EOF ? err_set(e, -EIO, "stdout") : 0;
 }
 
-static int write_text(const struct test_report *t, const struct test_options *o, struct err *e)
+static int write_text(const struct test_report *t, const struct report_changes *c, struct err *e)
 {
-	if (o->baseline) {
-		return report_tests_changes(o->baseline, false, t, e);
-	}
-	return test_report_text(t, stdout, report_wants_colour(STDOUT_FILENO)) < 0 ||
-			       fflush(stdout) == EOF
+	bool colour = report_wants_colour(STDOUT_FILENO);
+	int r = c->baseline ? test_baseline_text(c->baseline, t, stdout, colour)
+			    : test_report_text(t, stdout, colour);
+
+	return r < 0 || fflush(stdout) == EOF
 		       ? err_set(e, -EIO, "stdout: the report cannot be written")
 		       : 0;
 }
 
-static int write_reports(const struct test_report *t, const struct test_options *o, struct err *e)
+/* JSON is whole in any case: it is the next run's baseline. */
+static int write_reports(const struct test_report *t, const struct report_changes *c,
+			 const struct test_options *o, struct err *e)
 {
+	const struct test_report *shown = c->extract ? &c->extract->report : t;
 	const struct {
 		const char *path;
 		report_fn fn;
+		const struct test_report *of;
 	} rows[] = {
-		{o->json, test_report_json},
-		{o->junit, test_report_junit},
-		{o->tap, test_report_tap},
-		{o->github, test_report_github},
+		{o->json, test_report_json, t},
+		{o->junit, test_report_junit, shown},
+		{o->tap, test_report_tap, shown},
+		{o->github, test_report_github, shown},
 	};
 	struct err first = ERR_INIT;
 	bool on_stdout = false;
@@ -304,9 +317,9 @@ static int write_reports(const struct test_report *t, const struct test_options 
 	/* One that cannot be written does not keep the others from being. */
 	for (size_t i = 0; i <= ARRAY_SIZE(rows); i++) {
 		int r = i < ARRAY_SIZE(rows)
-				? write_report(rows[i].path, rows[i].fn, t, &on_stdout, e)
+				? write_report(rows[i].path, rows[i].fn, rows[i].of, &on_stdout, e)
 			: on_stdout ? 0
-				    : write_text(t, o, e);
+				    : write_text(t, c, e);
 
 		if (r < 0 && ret == 0) {
 			ret = r;
@@ -333,9 +346,17 @@ static int write_reports(const struct test_report *t, const struct test_options 
 int test_output_report(struct test_output *out, const struct test_options *o, struct err *e)
 {
 	char *const path[] = {out->dir};
+	struct report_changes c = {.baseline = NULL};
 	int r = test_files_open(&out->files, path, 1, false, e);
 
-	return r < 0 ? r : write_reports(&out->files.report, o, e);
+	if (r == 0 && o->baseline) {
+		r = report_changes_open(&c, o->baseline, &out->files.report, e);
+	}
+	if (r == 0) {
+		r = write_reports(&out->files.report, &c, o, e);
+	}
+	report_changes_close(&c);
+	return r;
 }
 
 /**

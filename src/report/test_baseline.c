@@ -284,9 +284,19 @@ static int judge(struct test_baseline *b, const struct group *then, const struct
 	if (r < 0) {
 		return r;
 	}
-	b->still_broken += was == BROKEN && is == BROKEN;
+	if (was == BROKEN && is == BROKEN) {
+		c.kind = TEST_CHANGE_NONE;
+		r = add(b, &c, any->id, any->len);
+	}
 	if (was == is && (is == BROKEN || is == KNOWN)) {
-		return judge_subs(b, worst_of(then), c.now, any);
+		return r < 0 ? r : judge_subs(b, worst_of(then), c.now, any);
+	}
+	if (is == ABSENT && b->now_is_part) {
+		b->not_run++;
+		return 0;
+	}
+	if (was == ABSENT && b->then_is_part && c.kind == TEST_CHANGE_NEW) {
+		return 0; /* it may have been there */
 	}
 	if (was == PASSED && is == PASSED && same_machine(then, now) &&
 	    is_slower(&c.before, &c.after)) {
@@ -330,6 +340,11 @@ static int compare(struct test_baseline *b, const struct entry *then, size_t the
 	return 0;
 }
 
+static bool is_part(const struct test_report *t)
+{
+	return t->filter || t->shards > 1;
+}
+
 /**
  * test_baseline_create() - find what has changed between two runs
  * @then: the older run
@@ -351,6 +366,8 @@ int test_baseline_create(const struct test_report *then, const struct test_repor
 	int r = -ENOMEM;
 
 	if (b && was && is) {
+		b->then_is_part = is_part(then);
+		b->now_is_part = is_part(now);
 		r = compare(b, was, then_count, is, now_count);
 	}
 	if (r < 0) {
@@ -394,7 +411,7 @@ const char *test_change_name(enum test_change_kind k)
 		[TEST_CHANGE_BROKEN] = "newly broken",   [TEST_CHANGE_FLAKY] = "newly flaky",
 		[TEST_CHANGE_SKIPPED] = "newly skipped", [TEST_CHANGE_SLOWER] = "slower",
 		[TEST_CHANGE_FIXED] = "newly fixed",     [TEST_CHANGE_NEW] = "new",
-		[TEST_CHANGE_VANISHED] = "vanished",
+		[TEST_CHANGE_VANISHED] = "vanished",     [TEST_CHANGE_NONE] = "not ok as before",
 	};
 
 	return names[k];

@@ -32,6 +32,7 @@ enum test_change_kind {
 	TEST_CHANGE_FIXED,    /* was not as expected, and is */
 	TEST_CHANGE_NEW,      /* was not there; not broken */
 	TEST_CHANGE_VANISHED, /* is not there any more */
+	TEST_CHANGE_NONE,     /* none: not ok, and was so before */
 	TEST_CHANGE_COUNT
 };
 
@@ -52,13 +53,32 @@ struct test_baseline {
 	struct test_change *changes; /* by kind, then by id */
 	size_t count, room;
 	size_t by_kind[TEST_CHANGE_COUNT];
-	size_t still_broken; /* not ok now, as before */
+	bool then_is_part, now_is_part; /* of the suite, by a filter or as a shard */
+	size_t not_run;                 /* that a filter or another shard left out */
+};
+
+/* What has changed as a report, for the forms that have none of their own for it. */
+struct test_extract {
+	struct test_report report;
+	size_t copy_count, sub_count, text_count;
+	struct test_result *copies; /* of results that are shown otherwise than they are: shallow */
+	struct test_sub *subs;      /* of those; shallow */
+	const struct test_result **results;
+	struct test_note *notes;
+	const char **missing, **gone;
+	char **texts; /* of notes */
+	char *since;
 };
 
 int test_baseline_create(const struct test_report *then, const struct test_report *now,
 			 struct test_baseline **ret, struct err *e) __must_check;
 void test_baseline_destroy(struct test_baseline *b);
 DEFINE_CLEANUP(struct test_baseline *, test_baseline_destroy)
+
+int test_extract_create(const struct test_baseline *b, const struct test_report *now,
+			struct test_extract **ret, struct err *e) __must_check;
+void test_extract_destroy(struct test_extract *x);
+DEFINE_CLEANUP(struct test_extract *, test_extract_destroy)
 
 const char *test_change_name(enum test_change_kind k);
 int test_baseline_text(const struct test_baseline *b, const struct test_report *now, FILE *out,

@@ -13,15 +13,6 @@ static double seconds(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-static void put_slower(FILE *out, const struct test_change *c)
-{
-	const struct test_times *a = &c->before, *b = &c->after;
-
-	fprintf(out, "         %.3f s, %.3f to %.3f in %zu runs; was %.3f s, %.3f to %.3f in %zu\n",
-		seconds(b->median_ns), seconds(b->low_ns), seconds(b->high_ns), b->n,
-		seconds(a->median_ns), seconds(a->low_ns), seconds(a->high_ns), a->n);
-}
-
 static void put_change(FILE *out, const struct test_report *now, const struct test_change *c,
 		       bool colour)
 {
@@ -40,8 +31,44 @@ static void put_change(FILE *out, const struct test_report *now, const struct te
 	test_put_plain(out, c->id, TEST_TITLE_MAX);
 	fputc('\n', out);
 	if (c->kind == TEST_CHANGE_SLOWER) {
-		put_slower(out, c);
+		fputs("         ", out);
+		test_put_slower(out, c);
+		fputc('\n', out);
 	}
+}
+
+/**
+ * test_put_since() - write in one line what has changed, without its end
+ * @out: where to
+ * @b: what has changed
+ */
+void test_put_since(FILE *out, const struct test_baseline *b)
+{
+	fputs("since the baseline:", out);
+	for (int k = 0; k < TEST_CHANGE_NONE; k++) {
+		if (b->by_kind[k] > 0) {
+			fprintf(out, " %zu %s,", b->by_kind[k],
+				test_change_name((enum test_change_kind)k));
+		}
+	}
+	if (b->not_run > 0) {
+		fprintf(out, " %zu not run,", b->not_run);
+	}
+	fprintf(out, " %zu %s", b->by_kind[TEST_CHANGE_NONE], test_change_name(TEST_CHANGE_NONE));
+}
+
+/**
+ * test_put_slower() - write how long a case took, and before
+ * @out: where to
+ * @c: a change that is TEST_CHANGE_SLOWER
+ */
+void test_put_slower(FILE *out, const struct test_change *c)
+{
+	const struct test_times *a = &c->before, *b = &c->after;
+
+	fprintf(out, "%.3f s, %.3f to %.3f in %zu runs; was %.3f s, %.3f to %.3f in %zu",
+		seconds(b->median_ns), seconds(b->low_ns), seconds(b->high_ns), b->n,
+		seconds(a->median_ns), seconds(a->low_ns), seconds(a->high_ns), a->n);
 }
 
 /**
@@ -58,15 +85,10 @@ int test_baseline_text(const struct test_baseline *b, const struct test_report *
 		       bool colour)
 {
 	test_put_head(out, now, TEST_TITLE_MAX, test_put_escape);
-	fputs("\nsince the baseline:", out);
-	for (int k = 0; k < TEST_CHANGE_COUNT; k++) {
-		if (b->by_kind[k] > 0) {
-			fprintf(out, " %zu %s,", b->by_kind[k],
-				test_change_name((enum test_change_kind)k));
-		}
-	}
-	fprintf(out, " %zu not ok as before\n", b->still_broken);
-	for (size_t i = 0; i < b->count; i++) {
+	fputc('\n', out);
+	test_put_since(out, b);
+	fputc('\n', out);
+	for (size_t i = 0; i < b->count && b->changes[i].kind != TEST_CHANGE_NONE; i++) {
 		if (i == 0 || b->changes[i].kind != b->changes[i - 1].kind) {
 			fprintf(out, "\n%s\n", test_change_name(b->changes[i].kind));
 		}
@@ -112,13 +134,13 @@ int test_baseline_json(const struct test_baseline *b, const struct test_report *
 	json_t *list = json_array();
 	json_t *root;
 
-	for (size_t i = 0; i < b->count; i++) {
+	for (size_t i = 0; i < b->count && b->changes[i].kind != TEST_CHANGE_NONE; i++) {
 		json_array_append_new(list, change_to_json(&b->changes[i]));
 	}
-	root = json_pack("{s:i, s:s, s:o, s:o, s:I, s:i}", "schema_version",
+	root = json_pack("{s:i, s:s, s:o, s:o, s:I, s:I, s:i}", "schema_version",
 			 TEST_CHANGES_SCHEMA_VERSION, "type", "test-changes", "title",
 			 record_text_to_json(now->title ? now->title : ""), "changes", list,
-			 "still_not_ok", (json_int_t)b->still_broken, "exit_status",
-			 test_report_exit_status(now));
+			 "still_not_ok", (json_int_t)b->by_kind[TEST_CHANGE_NONE], "not_run",
+			 (json_int_t)b->not_run, "exit_status", test_report_exit_status(now));
 	return test_put_json(out, root);
 }

@@ -76,9 +76,11 @@ static void put_subs(FILE *out, const struct test_result *r)
 	}
 }
 
-static void annotate(FILE *out, const struct test_report *t, const struct test_result *r,
-		     const char *command)
+static void annotate(FILE *out, const struct test_report *t, size_t which, const char *command)
 {
+	const struct test_result *r = t->results[which];
+	const struct test_note *note = test_note_of(t, which);
+
 	fprintf(out, "::%s ", command);
 	if (r->file && *r->file) {
 		fputs("file=", out);
@@ -88,6 +90,9 @@ static void annotate(FILE *out, const struct test_report *t, const struct test_r
 	fputs("title=", out);
 	test_put(out, r->id, TEST_TITLE_MAX, test_put_property);
 	fputs("::", out);
+	if (note->text) {
+		fprintf(out, "%s: ", note->text);
+	}
 	fputs(r->verdict == TEST_FLAKY ? "flaky" : test_outcome_name(r->outcome), out);
 	fputs(test_by_environment(r), out);
 	if (r->message && *r->message) {
@@ -113,7 +118,20 @@ static void annotate_all(FILE *out, const struct test_report *t, enum test_verdi
 {
 	for (size_t i = 0; i < t->count; i++) {
 		if (t->results[i]->verdict == v) {
-			annotate(out, t, t->results[i], command);
+			annotate(out, t, i, command);
+		}
+	}
+}
+
+/* What is as expected and has a note. */
+static void annotate_noted(FILE *out, const struct test_report *t, bool worse, const char *command)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		enum test_verdict v = t->results[i]->verdict;
+		const struct test_note *note = test_note_of(t, i);
+
+		if ((v == TEST_OK || v == TEST_SKIPPED) && note->text && note->worse == worse) {
+			annotate(out, t, i, command);
 		}
 	}
 }
@@ -137,6 +155,13 @@ int test_report_github(const struct test_report *t, FILE *out)
 		fputs("::it was to run and has no result\n", out);
 	}
 	annotate_all(out, t, TEST_FLAKY, "warning");
+	annotate_noted(out, t, true, "warning");
 	annotate_all(out, t, TEST_KNOWN, "notice");
+	annotate_noted(out, t, false, "notice");
+	for (size_t i = 0; i < t->gone_count; i++) {
+		fputs("::notice title=", out);
+		test_put(out, t->gone[i], TEST_TITLE_MAX, test_put_property);
+		fputs("::" TEST_GONE "\n", out);
+	}
 	return test_finish(out);
 }

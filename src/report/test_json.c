@@ -84,5 +84,8 @@ int test_report_json(const struct test_report *t, FILE *out)
 		counts_to_json(t), "results", results_to_json(t), "missing", missing_to_json(t),
 		"exit_status", test_report_exit_status(t));
 
+	if (root && t->filter) {
+		json_object_set_new(root, "filter", record_text_to_json(t->filter));
+	}
 	return test_put_json(out, root);
 }

@@ -119,7 +119,8 @@ static void put_known(FILE *out, const struct test_result *r)
 	fputs("</skipped>\n", out);
 }
 
-static void put_output(FILE *out, const struct test_report *t, const struct test_result *r)
+static void put_output(FILE *out, const struct test_report *t, const struct test_result *r,
+		       const struct test_note *note)
 {
 	fputs("      <system-out>", out);
 	fputs(test_outcome_name(r->outcome), out);
@@ -128,6 +129,9 @@ static void put_output(FILE *out, const struct test_report *t, const struct test
 		test_put(out, r->message, TEST_BLOCK_MAX, put_xml_block);
 	}
 	fputc('\n', out);
+	if (note->text) {
+		fprintf(out, "since the baseline: %s\n", note->text);
+	}
 	for (size_t i = 0; i < r->warning_count; i++) {
 		fputs("found: ", out);
 		test_put(out, r->warnings[i], TEST_TITLE_MAX, put_xml_block);
@@ -166,7 +170,8 @@ static void put_sub(FILE *out, const struct test_result *r, const struct test_su
 	fputs("    </testcase>\n", out);
 }
 
-static void put_case(FILE *out, const struct test_report *t, const struct test_result *r)
+static void put_case(FILE *out, const struct test_report *t, const struct test_result *r,
+		     const struct test_note *note)
 {
 	fputs("    <testcase", out);
 	attribute(out, "classname", r->test);
@@ -190,11 +195,11 @@ static void put_case(FILE *out, const struct test_report *t, const struct test_r
 	default:
 		break;
 	}
-	put_output(out, t, r);
+	put_output(out, t, r, note);
 	fputs("    </testcase>\n", out);
 }
 
-static void put_properties(FILE *out, const struct test_result *r)
+static void put_properties(FILE *out, const struct test_result *r, const struct test_note *note)
 {
 	char memory[32];
 
@@ -213,6 +218,7 @@ static void put_properties(FILE *out, const struct test_result *r)
 	property_u64(out, "attempts", r->attempts);
 	property_u64(out, "boot_ns", r->boot_ns);
 	property(out, "known", r->known);
+	property(out, "change", note->text);
 	for (size_t i = 0; i < r->tag_count; i++) {
 		property(out, "tag", r->tags[i]);
 	}
@@ -238,8 +244,10 @@ static struct totals count_case(const struct test_result *r)
 	return n;
 }
 
-static void put_suite(FILE *out, const struct test_report *t, const struct test_result *r)
+static void put_suite(FILE *out, const struct test_report *t, size_t which)
 {
+	const struct test_result *r = t->results[which];
+	const struct test_note *note = test_note_of(t, which);
 	struct totals n = count_case(r);
 	time_t s = (time_t)(r->started_unix_ns / NS_PER_S);
 	struct tm tm;
@@ -257,22 +265,24 @@ static void put_suite(FILE *out, const struct test_report *t, const struct test_
 		attribute(out, "file", r->file);
 	}
 	fputs(">\n", out);
-	put_properties(out, r);
-	put_case(out, t, r);
+	put_properties(out, r, note);
+	put_case(out, t, r, note);
 	for (size_t i = 0; i < r->sub_count; i++) {
 		put_sub(out, r, &r->subs[i]);
 	}
 	fputs("  </testsuite>\n", out);
 }
 
-static void put_missing(FILE *out, const char *id)
+/* A case without a result. */
+static void put_absent(FILE *out, const char *id, bool error, const char *type, const char *why)
 {
 	fputs("  <testsuite", out);
 	attribute(out, "name", id);
-	fputs(" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n    <testcase", out);
+	fprintf(out, " tests=\"1\" failures=\"0\" errors=\"%d\" skipped=\"%d\">\n    <testcase",
+		error, !error);
 	attribute(out, "name", id);
 	fputs(">\n", out);
-	put_reason(out, "error", "missing", "it was to run and has no result", NULL);
+	put_reason(out, error ? "error" : "skipped", type, why, NULL);
 	fputs("    </testcase>\n  </testsuite>\n", out);
 }
 
@@ -286,7 +296,7 @@ static void put_missing(FILE *out, const char *id)
  */
 int test_report_junit(const struct test_report *t, FILE *out)
 {
-	struct totals all = {.tests = t->missing_count, .errors = t->missing_count};
+	struct totals all = {.tests = t->missing_count + t->gone_count, .errors = t->missing_count};
 	struct test_counts counts;
 
 	test_report_count(t, &counts);
@@ -304,10 +314,13 @@ int test_report_junit(const struct test_report *t, FILE *out)
 	put_seconds(out, counts.duration_ns);
 	fputs(">\n", out);
 	for (size_t i = 0; i < t->count; i++) {
-		put_suite(out, t, t->results[i]);
+		put_suite(out, t, i);
 	}
 	for (size_t i = 0; i < t->missing_count; i++) {
-		put_missing(out, t->missing[i]);
+		put_absent(out, t->missing[i], true, "missing", "it was to run and has no result");
+	}
+	for (size_t i = 0; i < t->gone_count; i++) {
+		put_absent(out, t->gone[i], false, "vanished", TEST_GONE);
 	}
 	fputs("</testsuites>\n", out);
 	return test_finish(out);

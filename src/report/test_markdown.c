@@ -25,11 +25,15 @@ static void put_markdown(FILE *out, uint32_t c, unsigned char byte)
 }
 
 static void put_row(FILE *out, const char *verdict, const char *id, const char *outcome,
-		    const char *why)
+		    const char *note, const char *why)
 {
 	fprintf(out, "| %s | ", verdict);
 	test_put(out, id, TEST_TITLE_MAX, put_markdown);
 	fprintf(out, " | %s | ", outcome);
+	if (note) {
+		test_put(out, note, WHY_MAX, put_markdown);
+		fputs(why && *why ? ": " : "", out);
+	}
 	test_put(out, why, WHY_MAX, put_markdown);
 	fputs(" |\n", out);
 }
@@ -38,11 +42,21 @@ static void put_rows(FILE *out, const struct test_report *t, enum test_verdict v
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const struct test_result *r = t->results[i];
+		const char *note = test_note_of(t, i)->text;
 		const char *why = v == TEST_KNOWN && r->known ? r->known : r->message;
 
-		if (r->verdict == v) {
-			put_row(out, label, r->id, test_outcome_name(r->outcome), why);
+		/* What is simply ok is counted, and no row. */
+		if (r->verdict == v && (v != TEST_OK || note)) {
+			put_row(out, label, r->id, test_outcome_name(r->outcome), note, why);
 		}
+	}
+}
+
+static void put_absent(FILE *out, const char *const *ids, size_t n, const char *label,
+		       const char *why)
+{
+	for (size_t i = 0; i < n; i++) {
+		put_row(out, label, ids[i], "", NULL, why);
 	}
 }
 
@@ -62,16 +76,21 @@ int test_report_markdown(const struct test_report *t, FILE *out)
 	fputs("### ", out);
 	test_put_head(out, t, TEST_TITLE_MAX, put_markdown);
 	fputc('\n', out);
-	if (n.by_verdict[TEST_OK] == t->count && t->missing_count == 0) {
+	if (t->since) {
+		fprintf(out, "\n%s\n", t->since);
+	}
+	if ((t->since ? t->count == 0 : n.by_verdict[TEST_OK] == t->count) &&
+	    t->missing_count + t->gone_count == 0) {
 		return test_finish(out);
 	}
 	fputs("\n| | case | outcome | why |\n|---|---|---|---|\n", out);
 	put_rows(out, t, TEST_NOT_OK, "**not ok**");
-	for (size_t i = 0; i < t->missing_count; i++) {
-		put_row(out, "**not run**", t->missing[i], "", "it was to run and has no result");
-	}
+	put_absent(out, t->missing, t->missing_count, "**not run**",
+		   "it was to run and has no result");
 	put_rows(out, t, TEST_FLAKY, "flaky");
 	put_rows(out, t, TEST_KNOWN, "known");
 	put_rows(out, t, TEST_SKIPPED, "skipped");
+	put_rows(out, t, TEST_OK, "ok");
+	put_absent(out, t->gone, t->gone_count, "vanished", TEST_GONE);
 	return test_finish(out);
 }

@@ -137,10 +137,12 @@ static void put_count(FILE *out, size_t n, const char *what, bool *first)
  */
 void test_put_head(FILE *out, const struct test_report *t, size_t max, test_put_fn put)
 {
-	size_t cases = t->count + t->missing_count;
 	struct test_counts n;
 	bool first = true;
+	size_t cases;
 
+	t = t->of ? t->of : t;
+	cases = t->count + t->missing_count;
 	test_report_count(t, &n);
 	test_put(out, t->title ? t->title : "ringside test", max, put);
 	if (t->shards > 1) {
@@ -186,6 +188,20 @@ void test_put_dir(FILE *out, const struct test_report *t, const struct test_resu
 const char *test_why(const struct test_result *r)
 {
 	return r->message && *r->message ? r->message : test_outcome_name(r->outcome);
+}
+
+/**
+ * test_note_of() - what is to be said of a result beside itself
+ * @t: the run
+ * @i: which of its results
+ *
+ * Return: a note; one without a text where there is nothing to say.
+ */
+const struct test_note *test_note_of(const struct test_report *t, size_t i)
+{
+	static const struct test_note none;
+
+	return t->notes ? &t->notes[i] : &none;
 }
 
 /**

@@ -20,6 +20,12 @@
 #include "base/cleanup.h"
 #include "samples/test_result.h"
 
+/* What there is to say of a result beside itself: what has changed since a baseline. */
+struct test_note {
+	const char *text; /* "newly fixed"; NULL: nothing */
+	bool worse;       /* and that is no failure, but worth a warning */
+};
+
 /* All of it is the caller's. */
 struct test_report {
 	const char *title;            /* the suite: its file or its name */
@@ -30,7 +36,15 @@ struct test_report {
 	size_t count;
 	const char *const *missing; /* ids of cases that were to run and have no result */
 	size_t missing_count;
-	const char *dir; /* that the cases' directories are relative to, or NULL */
+	const char *dir;    /* that the cases' directories are relative to, or NULL */
+	const char *filter; /* that chose among the suite's cases, or NULL */
+
+	/* Of an extract by a baseline (test_baseline.h); else NULL. */
+	const struct test_report *of;  /* the whole run */
+	const char *since;             /* what it is an extract by, in one line */
+	const struct test_note *notes; /* of each result */
+	const char *const *gone;       /* ids of cases that there are no more */
+	size_t gone_count;
 };
 
 struct test_counts {

@@ -89,14 +89,17 @@ static void put_not_ok(FILE *out, const struct test_result *r, size_t n)
 	put_line(out, "", false, n, r->id, directive, test_outcome_name(r->outcome));
 }
 
-static void put_case(FILE *out, const struct test_report *t, const struct test_result *r, size_t n)
+static void put_case(FILE *out, const struct test_report *t, size_t n)
 {
+	const struct test_result *r = t->results[n - 1];
+
 	if (r->sub_count > 0) {
 		fprintf(out, "  KTAP version 1\n  1..%zu\n", r->sub_count);
 	}
 	for (size_t i = 0; i < r->sub_count; i++) {
 		put_sub(out, r, i);
 	}
+	put_remarks(out, "", test_note_of(t, n - 1)->text);
 	put_remarks(out, "", r->message);
 	for (size_t i = 0; i < r->warning_count; i++) {
 		put_remarks(out, "", r->warnings[i]);
@@ -135,15 +138,22 @@ static void put_case(FILE *out, const struct test_report *t, const struct test_r
  */
 int test_report_tap(const struct test_report *t, FILE *out)
 {
-	fprintf(out, "KTAP version 1\n1..%zu\n# ", t->count + t->missing_count);
+	size_t n = t->count + t->missing_count;
+
+	fprintf(out, "KTAP version 1\n1..%zu", n + t->gone_count);
+	fputs(t->since && n + t->gone_count == 0 ? " # SKIP nothing has changed\n# " : "\n# ", out);
 	test_put_head(out, t, TEST_TITLE_MAX, test_put_escape);
 	fputc('\n', out);
+	put_remarks(out, "", t->since);
 	for (size_t i = 0; i < t->count; i++) {
-		put_case(out, t, t->results[i], i + 1);
+		put_case(out, t, i + 1);
 	}
 	for (size_t i = 0; i < t->missing_count; i++) {
 		put_line(out, "", false, t->count + i + 1, t->missing[i], "ERROR",
 			 "it was to run and has no result");
+	}
+	for (size_t i = 0; i < t->gone_count; i++) {
+		put_line(out, "", true, n + i + 1, t->gone[i], "SKIP", TEST_GONE);
 	}
 	return test_finish(out);
 }

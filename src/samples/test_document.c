@@ -99,6 +99,7 @@ static int add_plan(struct test_set *s, const json_t *root, struct err *e)
 	p->shard = 1;
 	p->shards = 1;
 	r = list_ids(root, p, e);
+	r = r < 0 ? r : test_plan_take_filter(p, root, e);
 	if (r < 0) {
 		return r;
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "samples/fields.h"
+#include "samples/record.h"
 #include "samples/test_result.h"
 
 #define AT(member) offsetof(struct test_plan, member)
@@ -66,7 +67,8 @@ json_t *test_plan_to_json(const struct test_plan *p)
 	hash_plan(p, hash);
 	o = json_pack("{s:i, s:s, s:s}", "schema_version", TEST_RESULT_SCHEMA_VERSION, "type",
 		      TEST_PLAN_TYPE, "plan_sha256", hash);
-	if (fields_to_json(fields, ARRAY_SIZE(fields), p, o) < 0) {
+	if (fields_to_json(fields, ARRAY_SIZE(fields), p, o) < 0 ||
+	    (p->filter && json_object_set_new(o, "filter", record_text_to_json(p->filter)) < 0)) {
 		json_decref(o);
 		return NULL;
 	}
@@ -96,6 +98,29 @@ static int check(const struct test_plan *p, const json_t *json, struct err *e)
 }
 
 /**
+ * test_plan_take_filter() - read what chose among the suite's cases, where something did
+ * @p: gets it
+ * @json: of a plan, or of another object that has a "filter"
+ * @e: set on failure
+ *
+ * Return: 0, -EBADMSG, -ENOMEM.
+ * Context: any thread.
+ */
+int test_plan_take_filter(struct test_plan *p, const json_t *json, struct err *e)
+{
+	const json_t *filter = json_object_get(json, "filter");
+
+	if (!filter) {
+		return 0;
+	}
+	if (!json_is_string(filter)) {
+		return err_set(e, -EBADMSG, "'filter' is no text");
+	}
+	p->filter = strdup(json_string_value(filter));
+	return p->filter ? 0 : err_set(e, -ENOMEM, "out of memory");
+}
+
+/**
  * test_plan_from_json() - read a plan
  * @json: what was read
  * @ret: set on success; end it with test_plan_destroy()
@@ -114,6 +139,7 @@ int test_plan_from_json(const json_t *json, struct test_plan **ret, struct err *
 	}
 	r = fields_check_head(json, TEST_PLAN_TYPE, TEST_RESULT_SCHEMA_VERSION, e);
 	r = r < 0 ? r : fields_from_json(fields, ARRAY_SIZE(fields), json, p, e);
+	r = r < 0 ? r : test_plan_take_filter(p, json, e);
 	r = r < 0 ? r : check(p, json, e);
 	if (r < 0) {
 		return r;
@@ -171,6 +197,7 @@ void test_plan_destroy(struct test_plan *p)
 {
 	if (p) {
 		fields_free(fields, ARRAY_SIZE(fields), p);
+		free(p->filter);
 		free(p);
 	}
 }

@@ -24,6 +24,7 @@ struct test_plan {
 	char *suite_sha256; /* of the file; empty without one */
 	uint64_t seed;      /* of the order in which they run */
 	unsigned int shard, shards;
+	char *filter;       /* by which some of the suite's cases were chosen, or NULL: all */
 	bool until_failure; /* again and again: ids have "#2", "#3" behind them from round 2 on */
 	size_t id_count;
 	char **ids; /* of all cases, in the suite's order, whatever the seed and the shard */
@@ -37,6 +38,7 @@ static inline unsigned int test_plan_shard_of(size_t i, unsigned int shards)
 
 json_t *test_plan_to_json(const struct test_plan *p);
 int test_plan_from_json(const json_t *json, struct test_plan **ret, struct err *e) __must_check;
+int test_plan_take_filter(struct test_plan *p, const json_t *json, struct err *e) __must_check;
 int test_plan_check_same(const struct test_plan *a, const struct test_plan *b,
 			 struct err *e) __must_check;
 void test_plan_destroy(struct test_plan *p);

@@ -206,7 +206,6 @@ def test_a_comparison_is_no_shard(tmp_path):
     (["--junit", "--tap"], "exclude each other"),
     (["--details"], "--details, --html, --gate, --csv and --gobench are for comparisons"),
     (["--results", "x"], "--results goes with --merge"),
-    (["--baseline", "x", "--junit"], "--baseline is shown as text, or with --json"),
 ], ids=lambda x: x if isinstance(x, str) else "")
 def test_wrong_words_are_2(tmp_path, words, text):
     end = ringside("report", *words, shard(tmp_path, 1, 1))
@@ -227,6 +226,27 @@ def test_a_baseline_leaves_what_changed(tmp_path):
     assert [(c["change"], c["case"]) for c in shown["changes"]] == [
         ("newly broken", "a"), ("newly fixed", "b"), ("new", "f"), ("vanished", "e")]
     assert ringside("report", "--baseline", tmp_path / "none", new).status == 4
+    root = junit.check(ringside("report", "--junit", "--baseline", old, new).out)
+    shown = {s.get("name"): [e.tag for e in s.find("testcase") if e.tag != "system-out"] for s in root}
+    assert shown == {"a": ["failure"], "b": [], "d": ["skipped"], "e": ["skipped"], "f": []}
+    assert b"\nok 5 e # SKIP vanished" in ringside("report", "--tap", "--baseline", old, new).out
+    github = ringside("report", "--github", "--baseline", old, new).out.decode().splitlines()
+    assert [line.split("::")[1].split()[0] for line in github] == ["error", "notice", "notice", "notice", "notice"]
+    assert "| ok | b | pass | newly fixed |" in ringside("report", "--markdown", "--baseline", old, new).out.decode()
+
+
+def test_what_a_filter_or_a_shard_left_out_has_not_vanished(tmp_path):
+    old = write(tmp_path / "old/results.ndjson", plan(IDS), *(result(i) for i in IDS))
+    for name, now in ("filter", {**plan(IDS[:2]), "filter": "a|b"}), ("shard", plan(IDS[:4], 1, 2)):
+        new = write(tmp_path / f"{name}/results.ndjson", now, result("a"), result("b" if name == "filter" else "c"))
+        end = ringside("report", "--baseline", old, new)
+        assert end.status == 0 and "since the baseline: 3 not run, 0 not ok as before\n" in end.out.decode(), end
+        shown = json.loads(ringside("report", "--json", "--baseline", old, new).out)
+        jsonschema.validate(shown, SCHEMA)
+        assert (shown["changes"], shown["not_run"]) == ([], 3)
+        # Nor is what was left out then new now.
+        end = ringside("report", "--baseline", new, old)
+        assert end.status == 0 and "since the baseline: 0 not ok as before\n" in end.out.decode(), end
 
 
 def test_a_document_is_as_good_as_the_results(golden_run, tmp_path):

@@ -272,7 +272,7 @@ def test_a_bisection_skips_when_the_program_that_boots_is_missing(tmp_path):
 
 @pytest.mark.parametrize("words, text", [
     (["--junit", "/nowhere/x"], "--junit /nowhere/x: No such file or directory"),
-    (["--baseline", "/nowhere"], "--baseline /nowhere: No such file or directory"),
+    (["--baseline", "/nowhere"], "--baseline: /nowhere: No such file or directory"),
 ])
 def test_a_place_that_there_is_not_is_refused_before_a_boot(tmp_path, words, text):
     end = run(tmp_path, *words, "--", "exit=1")
