@@ -264,7 +264,7 @@ static int add_no_calibration(struct comparison *c, const char *text, size_t len
  * @e: set on failure
  *
  * Return: 0, -EBADMSG for what is no such line, -EPROTO for a newer schema, -EXDEV for a boot of
- * another kernel or machine, -EINVAL, -ENOMEM.
+ * another kernel or machine and for a second plan, -EINVAL, -ENOMEM.
  * Context: main thread.
  */
 int comparison_add_line(struct comparison *c, const char *text, size_t len, struct err *e)
@@ -277,6 +277,10 @@ int comparison_add_line(struct comparison *c, const char *text, size_t len, stru
 	}
 	if (c->plan_text && is_of_type(text, len, COMPARISON_NO_CALIBRATION)) {
 		return add_no_calibration(c, text, len, e);
+	}
+	if (c->plan_text && is_of_type(text, len, "plan")) {
+		return err_set(e, -EXDEV,
+			       "a second plan: a file has the results of one comparison");
 	}
 	if (c->plan_text) {
 		return add_boot(c, text, len, e);

@@ -459,15 +459,15 @@ static int parse_root(struct boot_record *rec, const json_t *root, struct err *e
 	if (!json_is_integer(version)) {
 		return err_set(e, -EBADMSG, "no 'schema_version': this is no record of ringside");
 	}
+	if (!type || strcmp(type, "boot") != 0) {
+		return err_set(e, -EBADMSG, "a record of type '%.32s', expected 'boot'",
+			       type ? type : "");
+	}
 	if (json_integer_value(version) > RECORD_SCHEMA_VERSION) {
 		return err_set(e, -EPROTO,
 			       "schema version %" JSON_INTEGER_FORMAT " is newer than the %d this "
 			       "ringside reads: use the one that wrote it",
 			       json_integer_value(version), RECORD_SCHEMA_VERSION);
-	}
-	if (!type || strcmp(type, "boot") != 0) {
-		return err_set(e, -EBADMSG, "a record of type '%s', expected 'boot'",
-			       type ? type : "");
 	}
 	if (!json_is_object(outcome) || !json_is_integer(json_object_get(outcome, "status"))) {
 		return err_set(e, -EBADMSG, "the record has no 'outcome' with a 'status'");

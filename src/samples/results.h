@@ -22,7 +22,7 @@ struct results;
 
 /* What reading found. Lines count from 1. */
 struct results_scan {
-	size_t lines;       /* whole lines, blank ones not counted */
+	size_t lines;       /* whole lines */
 	uint64_t whole_len; /* bytes up to and with the last newline */
 	uint64_t dropped;   /* bytes behind it: a record whose writer was stopped */
 };

@@ -263,6 +263,63 @@ def test_results_of_the_schema_before_groups_are_refused_by_name(bench):
                 "that wrote it" in p.stderr)
 
 
+def mixed(lines):
+    return lines + lines
+
+
+def twice(lines):
+    return [*lines[:3], lines[2], *lines[3:]]
+
+
+def from_a_test_run(lines):
+    return ['{"schema_version":1,"type":"test","id":"a"}', *lines[1:]]
+
+
+def with_a_flipped_byte(lines):
+    return [*lines[:2], lines[2].replace(",", ";", 1), *lines[3:]]
+
+
+def with_a_nul(lines):
+    return [*lines[:2], lines[2].replace('"arm"', '"a\0m"', 1), *lines[3:]]
+
+
+def with_a_hole(lines):
+    return [*lines[:2], "", *lines[3:]]
+
+
+def of_two_machines(lines):
+    return [*lines[:2], lines[2].replace("Fake CPU", "Other CPU"), *lines[3:]]
+
+
+def with_another_order(lines):
+    return [lines[0].replace('"arm":"a"', '"arm":"b"', 1), *lines[1:]]
+
+
+@pytest.mark.parametrize("change, text", [
+    (mixed, "line 26: a second plan: a file has the results of one comparison"),
+    (twice, "line 4: boot 1 stands twice in it"),
+    (from_a_test_run, "line 1: not the plan of a comparison"),
+    (with_a_flipped_byte, "line 3: not a record: column"),
+    (with_a_nul, "line 3: not a record: column"),
+    (with_a_hole, "line 3: not a record: column"),
+    (of_two_machines, "line 3: this boot's host CPU is 'Other CPU', that of the boots before it "
+                      "'Fake CPU': one comparison is of one machine"),
+    (with_another_order, "line 1: the order of the boots is not the one that seed 1 gives"),
+    (lambda lines: [], "there is no plan in it"),
+])
+def test_results_that_are_damaged_mixed_or_foreign_are_refused_untouched(bench, change, text):
+    bench.compare()
+    lines = change(open(bench.results).read().splitlines())
+    before = "".join(line + "\n" for line in lines)
+    with open(bench.results, "w") as f:
+        f.write(before)
+    for words in (["report", bench.results], ["compare", "--resume", "--results", bench.results]):
+        p = bench.run(RINGSIDE, *words)
+        assert (p.returncode, p.stdout) == (4, ""), p.stderr
+        assert text in p.stderr
+    assert open(bench.results).read() == before
+
+
 def test_a_kernel_that_changed_since_is_refused(bench):
     bench.behave("slow=0.1")
     p = bench.start()

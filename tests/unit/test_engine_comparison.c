@@ -155,6 +155,12 @@ static void the_first_line_must_be_a_plan(void **state)
 	comparison_fini(&empty);
 }
 
+static void a_second_plan_is_refused(void **state)
+{
+	assert_int_equal(comparison_add_line(&c, c.plan_text, strlen(c.plan_text), &e), -EXDEV);
+	assert_string_equal(e.text, "a second plan: a file has the results of one comparison");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -168,6 +174,7 @@ int main(void)
 		TEST(processors_differ_only_where_an_arm_asks_for_it),
 		TEST(floors_of_the_host_stand_between_the_boots_and_the_last_ones_count),
 		TEST(the_first_line_must_be_a_plan),
+		TEST(a_second_plan_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,7 +190,7 @@ static void what_is_wrong_in_a_record_is_named(void **state)
 		{"{", -EBADMSG, "not a record: column 1: string or '}' expected near end of file"},
 		{"[]", -EBADMSG, "no 'schema_version': this is no record of ringside"},
 		{"{}", -EBADMSG, "no 'schema_version': this is no record of ringside"},
-		{"{\"schema_version\":2}", -EPROTO,
+		{"{\"schema_version\":2,\"type\":\"boot\"}", -EPROTO,
 		 "schema version 2 is newer than the 1 this ringside reads: use the one that wrote "
 		 "it"},
 		{"{\"schema_version\":1,\"type\":\"plan\"}", -EBADMSG,

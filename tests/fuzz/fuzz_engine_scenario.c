@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Scenario files: what stands before a line "%%" is the file, and what follows it the one that it
+ * may include, by the name "101". Whatever is read makes groups whose claims are of arms and
+ * benchmarks that they have, and a plan that reads back as it was written.
+ */
+#include "fuzz.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/scenario.h"
+
+#define FD_FILE    100
+#define FD_INCLUDE 101
+#define FILE_PATH  "/proc/self/fd/100"
+#define SPLIT      "\n%%\n"
+#define BOOTS_MAX  400 /* of a plan that is written and read */
+
+static void put(int fd, const void *bytes, size_t len)
+{
+	if (fcntl(fd, F_GETFD) < 0) {
+		int made = memfd_create("scenario", MFD_CLOEXEC);
+
+		must(made >= 0 && dup3(made, fd, O_CLOEXEC) == fd);
+		close(made);
+	}
+	must(ftruncate(fd, (off_t)len) == 0 && pwrite(fd, bytes, len, 0) == (ssize_t)len);
+}
+
+static void put_files(const uint8_t *data, size_t size)
+{
+	const uint8_t *split = memmem(data, size, SPLIT, strlen(SPLIT));
+	size_t first = split ? (size_t)(split - data) + 1 : size;
+	size_t behind = split ? first - 1 + strlen(SPLIT) : size;
+
+	put(FD_FILE, data, first);
+	put(FD_INCLUDE, data + behind, size - behind);
+}
+
+static void check_group(const struct plan_group *g)
+{
+	must(*g->name && g->benches);
+	must(g->arm_count >= 2 && g->arm_count <= SCHEDULE_ARMS_MAX);
+	must(g->blocks <= SCHEDULE_BLOCKS_MAX && g->claim_count <= PLAN_CLAIMS_MAX);
+	for (size_t i = 0; i < g->claim_count; i++) {
+		const struct claim *c = &g->claims[i];
+
+		must(c->arm < g->arm_count && (c->arm != ARM_A || c->against));
+		must(*c->text && *c->source && *c->hardware && *c->bench);
+	}
+}
+
+/* What the command adds to a scenario before it is a plan. */
+static void make_plan(struct scenario *s, struct plan *p)
+{
+	*p = (struct plan){
+		.ringside_version = strdup("0.1.0"),
+		.title = TAKE_PTR(s->title),
+		.backend = strdup("qemu"),
+		.icount = PLAN_NO_ICOUNT,
+		.timeout_ns = 1,
+		.seed = 1,
+		.batches = 1,
+		.group_count = s->group_count,
+		.groups = TAKE_PTR(s->groups),
+	};
+	s->group_count = 0;
+	for (size_t i = 0; i < p->group_count; i++) {
+		struct plan_group *g = &p->groups[i];
+
+		g->blocks = g->blocks ? g->blocks : 1;
+		for (size_t k = 0; k < g->arm_count; k++) {
+			memset(g->arms[k].sha256, '0', PLAN_SHA256_HEX);
+		}
+	}
+}
+
+static size_t boots_of(const struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->group_count; i++) {
+		n += 2 * p->groups[i].arm_count * p->groups[i].blocks;
+	}
+	return n;
+}
+
+static void check_plan(struct plan *p)
+{
+	struct plan again;
+	struct err e = ERR_INIT;
+	char *line, *second;
+
+	must(plan_make_schedule(p, &e) == 0);
+	must(plan_line(p, &line, &e) == 0);
+	must(plan_parse(line, strlen(line), &again, &e) == 0);
+	must(plan_line(&again, &second, &e) == 0);
+	must(strcmp(line, second) == 0);
+	plan_fini(&again);
+	free(second);
+	free(line);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct err e = ERR_INIT;
+	struct scenario s;
+	struct plan p;
+
+	put_files(data, size);
+	if (scenario_read(FILE_PATH, &s, &e) < 0) {
+		must(*e.text == '/' && strchr(e.text, ':'));
+		return 0;
+	}
+	must(*s.title && s.group_count >= 1 && s.group_count <= SCHEDULE_GROUPS_MAX);
+	for (size_t i = 0; i < s.group_count; i++) {
+		check_group(&s.groups[i]);
+	}
+	make_plan(&s, &p);
+	if (boots_of(&p) <= BOOTS_MAX) {
+		check_plan(&p);
+	}
+	plan_fini(&p);
+	scenario_fini(&s);
+	return 0;
+}
