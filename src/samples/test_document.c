@@ -150,25 +150,22 @@ static int fill(struct test_set *s, const json_t *root, struct err *e)
 }
 
 /**
- * test_document_read() - read a run from such a document
- * @path: the file
+ * test_document_parse() - read a run from the text of such a document
+ * @text: the text, which need not end with a NUL
+ * @len: bytes
  * @ret: set on success; end it with test_set_destroy()
- * @e: set on failure, names the file
+ * @e: set on failure
  *
- * Return: 0, -EBADMSG for what is none, -EPROTO for one of a newer schema, -ENOMEM, or the errno
- * of reading it.
+ * Return: 0, -EBADMSG for what is none, -EPROTO for one of a newer schema, -ENOMEM.
  * Context: any thread.
  */
-int test_document_read(const char *path, struct test_set **ret, struct err *e)
+int test_document_parse(const char *text, size_t len, struct test_set **ret, struct err *e)
 {
 	_cleanup_(test_set_destroy_p) struct test_set *s = NULL;
-	_cleanup_free_ char *text = NULL;
 	json_error_t je;
 	json_t *root;
-	size_t len;
-	int r = io_read_file(path, TEST_DOCUMENT_MAX, &text, &len, e);
+	int r = test_set_create(&s, e);
 
-	r = r < 0 ? r : test_set_create(&s, e);
 	if (r < 0) {
 		return r;
 	}
@@ -176,10 +173,30 @@ int test_document_read(const char *path, struct test_set **ret, struct err *e)
 	r = root ? fill(s, root, e)
 		 : err_set(e, -EBADMSG, "line %d: column %d: %s", je.line, je.column, je.text);
 	json_decref(root);
+	if (r == 0) {
+		*ret = TAKE_PTR(s);
+	}
+	return r;
+}
+
+/**
+ * test_document_read() - read a run from such a document
+ * @path: the file
+ * @ret: set on success; end it with test_set_destroy()
+ * @e: set on failure, names the file
+ *
+ * Return: 0, as test_document_parse(), or the errno of reading it.
+ * Context: any thread.
+ */
+int test_document_read(const char *path, struct test_set **ret, struct err *e)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	int r = io_read_file(path, TEST_DOCUMENT_MAX, &text, &len, e);
+
 	if (r < 0) {
-		err_prefix(e, "%s", path);
 		return r;
 	}
-	*ret = TAKE_PTR(s);
-	return 0;
+	r = test_document_parse(text, len, ret, e);
+	return r < 0 ? err_prefix(e, "%s", path) : 0;
 }

@@ -18,6 +18,8 @@
 #define TEST_DOCUMENT_MAX            (256u << 20) /* bytes */
 
 bool test_document_is_one(const char *path);
+int test_document_parse(const char *text, size_t len, struct test_set **ret,
+			struct err *e) __must_check;
 int test_document_read(const char *path, struct test_set **ret, struct err *e) __must_check;
 
 #endif
