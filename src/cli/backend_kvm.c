@@ -239,6 +239,12 @@ static int kvm_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
 	return machine_read_gpa(to_kvm(b)->machine, gpa, buf, len);
 }
 
+static int kvm_nmi(struct backend *b)
+{
+	machine_nmi(to_kvm(b)->machine, 0);
+	return 0;
+}
+
 static size_t kvm_memory(struct backend *b, struct backend_memory *pieces, size_t max)
 {
 	struct machine_ram_file files[8];
@@ -382,6 +388,7 @@ static const struct backend_ops kvm_backend_ops = {
 	.registers = kvm_registers,
 	.read_gpa = kvm_read_gpa,
 	.memory = kvm_memory,
+	.nmi = kvm_nmi,
 	.collect = kvm_collect,
 	.freeze = kvm_freeze,
 	.exits = kvm_exits,

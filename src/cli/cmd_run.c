@@ -383,6 +383,7 @@ static int run_session(struct run *run, struct err *e)
 		.fail_on = run->o.fail_on_mask,
 		.allow = run->o.allowed,
 		.hang_ns = job ? run->o.hang_timeout_ns : 0,
+		.nmi = run->o.nmi,
 		.exec_ns = run->exec_ns,
 		.name = run->o.name,
 		.control = &run->control,

@@ -30,6 +30,13 @@ static const char *const lab_env_prefixes[] = {"LC_",   "RINGSIDE_", "ASAN_",  "
 /* Debian's package haproxy. */
 #define HAPROXY_PATH "/usr/sbin/haproxy"
 
+/*
+ * At a non-maskable interrupt of nobody's the kernel panics, and a panic shows the backtraces of
+ * all CPUs. Where there is no port 0x61, as in QEMU's microvm, it takes the interrupt for a system
+ * error, for which there is a sysctl only, set before the first process.
+ */
+#define NMI_WORDS "unknown_nmi_panic panic_print=64 sysctl.kernel.panic_on_unrecovered_nmi=1"
+
 static bool goes_into_lab(const char *setting)
 {
 	for (size_t i = 0; lab_env[i]; i++) {
@@ -350,6 +357,9 @@ int run_guest_append(const struct run_options *o, const char *kernel_path, bool 
 			software_cpu_tsc_khz(o->icount != RUN_ICOUNT_OFF));
 		/* Its SVM may deliver an interrupt twice: docs/lab.md. */
 		fputs(" kvm_amd.exit_after_irq=1", f);
+	}
+	if (o->nmi) {
+		fputs(" " NMI_WORDS, f);
 	}
 	for (size_t i = 0; i < o->append.count; i++) {
 		fprintf(f, " %s", o->append.items[i]);

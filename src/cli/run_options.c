@@ -281,6 +281,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		{OPT_SECONDS, "hang-timeout", 0, &o->hang_timeout_ns, .arg = "TIME",
 		 .help = "with a command: the agent gives signs of life; none for so long is 243 "
 			 "[none]"},
+		{OPT_FLAG, "nmi", 0, &o->nmi,
+		 .help = "ask a guest that hangs or meets a timeout for a backtrace of each CPU, by a "
+			 "non-maskable interrupt, which its kernel is told to panic at"},
 		{OPT_STRING, "fail-on", 0, &o->fail_on, .arg = "LIST",
 		 .help = "oops, warn, kasan, kcsan, ubsan, lockdep, rcu, lockup, hung, taint, all: what "
 			 "on the console ends the run with 241 [none]"},

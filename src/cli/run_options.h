@@ -35,6 +35,7 @@ struct run_options {
 	const char *vsock;    /* likewise */
 	struct opt_list nets; /* see run_net.h */
 	bool rng;
+	bool nmi;
 	const char *kernel_debug; /* or NULL */
 	const char *entry;        /* "auto", "linux64", "pvh" */
 	const char *acpi;         /* "auto", "on", "off" */

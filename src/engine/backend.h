@@ -80,9 +80,12 @@ struct backend_ops {
 	/* The end of events, in all cases: freeze the machine where it is if it still runs, bounded
 	 * in time. Output that is on its way may still come during the call; "stopped" does not. */
 	void (*halt)(struct backend *b);
-	/* After the end: the state of each vCPU. Returns how many were filled in, 0 if not known.
-	 */
+	/* The state of each vCPU, after the end, or before nmi(). Returns how many were filled in,
+	 * 0 if not known. */
 	size_t (*registers)(struct backend *b, struct backend_cpu_state *cpus, size_t max);
+	/* While it runs: a non-maskable interrupt to the first vCPU. Returns 0 or a negative errno.
+	 */
+	int (*nmi)(struct backend *b);
 	/* Guest memory, also while the guest runs. Returns 0 or -EFAULT. */
 	int (*read_gpa)(struct backend *b, uint64_t gpa, void *buf, size_t len);
 	/* With .whole_memory: the files that hold it, by address. Returns how many were filled in.

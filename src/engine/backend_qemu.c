@@ -17,20 +17,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/log.h"
 #include "engine/qemu_args_priv.h"
+#include "engine/qemu_memory_priv.h"
 #include "engine/qemu_process_priv.h"
 #include "engine/qemu_registers_priv.h"
 #include "engine/qmp.h"
 
 #define QMP_TIMEOUT_MS 2000
 
-/* Where microvm puts memory that does not fit below its hole (QEMU 7.2 hw/i386/microvm.c). */
-#define LOW_MEMORY_END    UINT64_C(0xc0000000)
-#define HIGH_MEMORY_START UINT64_C(0x100000000)
-
-#define QEMU_STREAMS      (BACKEND_CHANNEL + 1) /* the channel's are not apart */
+#define QEMU_STREAMS   (BACKEND_CHANNEL + 1) /* the channel's are not apart */
 
 /* One of the two byte streams, our end of a socket pair. */
 struct stream {
@@ -57,6 +53,7 @@ struct backend_qemu {
 
 	bool ended; /* by itself: reason and value say how */
 	bool told;
+	bool asking; /* it stands for nobody but us */
 	enum stop_reason reason;
 	uint32_t value;
 	char stop_text[OUTCOME_TEXT_MAX];
@@ -193,7 +190,7 @@ static void on_qmp_event(void *ctx, const char *name, json_t *data)
 	if (strcmp(name, "RESUME") == 0 && !q->run_ns) {
 		q->run_ns = clock_now_ns(&clock_monotonic);
 	}
-	if ((strcmp(name, "STOP") == 0 || strcmp(name, "RESUME") == 0) && !q->ended) {
+	if ((strcmp(name, "STOP") == 0 || strcmp(name, "RESUME") == 0) && !q->ended && !q->asking) {
 		q->events->standing(q->ctx, name[0] == 'S');
 	}
 	if (strcmp(name, "SHUTDOWN") != 0 || q->ended) {
@@ -419,6 +416,11 @@ static size_t qemu_registers(struct backend *b, struct backend_cpu_state *cpus, 
 	struct backend_qemu *q = to_qemu(b);
 	_cleanup_free_ char *all = NULL;
 
+	if (!q->process.reaped && !q->ended) {
+		/* While it runs, its registers are not where they can be read. */
+		q->asking = true;
+		(void)!qmp_command(&q->qmp, "stop", QMP_TIMEOUT_MS);
+	}
 	if (q->process.reaped ||
 	    qmp_monitor_command(&q->qmp, "info registers -a", QMP_TIMEOUT_MS, &all) < 0) {
 		return 0;
@@ -426,36 +428,26 @@ static size_t qemu_registers(struct backend *b, struct backend_cpu_state *cpus, 
 	return qemu_registers_parse(all, cpus, max);
 }
 
-static size_t qemu_memory(struct backend *b, struct backend_memory *pieces, size_t max)
+static int qemu_nmi(struct backend *b)
 {
 	struct backend_qemu *q = to_qemu(b);
-	uint64_t size = q->cfg.common.memory_bytes;
-	uint64_t low = size < LOW_MEMORY_END ? size : LOW_MEMORY_END;
-	const struct backend_memory all[] = {
-		{q->theirs.memory, 0, 0, low},
-		{q->theirs.memory, low, HIGH_MEMORY_START, size - low},
-	};
-	size_t n = size > low ? 2 : 1;
+	int r = q->ended ? -ESHUTDOWN : qmp_command(&q->qmp, "inject-nmi", QMP_TIMEOUT_MS);
 
-	n = n < max ? n : max;
-	memcpy(pieces, all, n * sizeof(*pieces));
-	return n;
+	return r < 0 ? r : qmp_command(&q->qmp, "cont", QMP_TIMEOUT_MS);
+}
+
+static size_t qemu_memory(struct backend *b, struct backend_memory *pieces, size_t max)
+{
+	const struct backend_qemu *q = to_qemu(b);
+
+	return qemu_memory_pieces(q->theirs.memory, q->cfg.common.memory_bytes, pieces, max);
 }
 
 static int qemu_read_gpa(struct backend *b, uint64_t gpa, void *buf, size_t len)
 {
-	struct backend_memory pieces[2];
-	size_t n = qemu_memory(b, pieces, ARRAY_SIZE(pieces));
+	const struct backend_qemu *q = to_qemu(b);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct backend_memory *m = &pieces[i];
-		uint64_t at = gpa - m->gpa;
-
-		if (at < m->bytes && len <= m->bytes - at) {
-			return io_pread_exact(m->fd, buf, len, m->offset + at) < 0 ? -EFAULT : 0;
-		}
-	}
-	return -EFAULT;
+	return qemu_memory_read(q->theirs.memory, q->cfg.common.memory_bytes, gpa, buf, len);
 }
 
 static int qemu_collect(struct backend *b, struct record_boot *r, uint64_t exec_ns, struct err *e)
@@ -512,6 +504,7 @@ static const struct backend_ops qemu_ops = {
 	.registers = qemu_registers,
 	.read_gpa = qemu_read_gpa,
 	.memory = qemu_memory,
+	.nmi = qemu_nmi,
 	.collect = qemu_collect,
 	.freeze = qemu_freeze,
 	.suspend = qemu_suspend,

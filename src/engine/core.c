@@ -17,7 +17,6 @@
 #include "base/log.h"
 #include "engine/core_map.h"
 
-#define CPUS_MAX    256
 #define MEMORY_MAX  8
 #define PAGE_BYTES  4096u
 #define CHUNK_BYTES (1u << 20)
@@ -30,7 +29,7 @@ struct core {
 	struct backend *b;
 	struct backend_memory memory[MEMORY_MAX];
 	size_t memory_count;
-	struct backend_cpu_state cpus[CPUS_MAX];
+	const struct backend_cpu_state *cpus;
 	size_t cpu_count;
 	struct core_map map;
 	const char *program;
@@ -236,13 +235,16 @@ static int write_all(const struct core *c)
  * core_write() - write a guest into a file
  * @fd: an empty file
  * @b: the machine, which has ended, made with .whole_memory
+ * @cpus: its vCPUs
+ * @cpu_count: how many, 0 when they are gone with the machine
  * @kernel_path: what it booted: gdb compares names
  * @e: gets one line
  *
  * Return: 0 or a negative errno, -ENOSPC and -EFBIG among them; then the file is no good.
  * Context: blocks for as long as the disk does.
  */
-int core_write(int fd, struct backend *b, const char *kernel_path, struct err *e)
+int core_write(int fd, struct backend *b, const struct backend_cpu_state *cpus, size_t cpu_count,
+	       const char *kernel_path, struct err *e)
 {
 	const char *slash = strrchr(kernel_path, '/');
 	_cleanup_free_ struct core *c = calloc(1, sizeof(*c));
@@ -255,7 +257,8 @@ int core_write(int fd, struct backend *b, const char *kernel_path, struct err *e
 	c->b = b;
 	c->program = slash ? slash + 1 : kernel_path;
 	c->memory_count = b->ops->memory(b, c->memory, MEMORY_MAX);
-	c->cpu_count = b->ops->registers(b, c->cpus, CPUS_MAX);
+	c->cpus = cpus;
+	c->cpu_count = cpu_count;
 	r = core_map_read(&c->map, b, c->memory, c->memory_count, c->cpus, c->cpu_count);
 	if (c->cpu_count == 0) {
 		log_warn("the core has no registers: they are gone with the machine");
@@ -268,8 +271,5 @@ int core_write(int fd, struct backend *b, const char *kernel_path, struct err *e
 		r = write_all(c);
 	}
 	core_map_fini(&c->map);
-	for (size_t i = 0; i < c->cpu_count; i++) {
-		free(c->cpus[i].text);
-	}
 	return r < 0 ? err_errno(e, r, "writing it") : 0;
 }

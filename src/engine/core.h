@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "engine/backend.h"
 
-int core_write(int fd, struct backend *b, const char *kernel_path, struct err *e) __must_check;
+int core_write(int fd, struct backend *b, const struct backend_cpu_state *cpus, size_t cpu_count,
+	       const char *kernel_path, struct err *e) __must_check;
 
 #endif

@@ -34,6 +34,7 @@ struct walk {
 	struct backend *b;
 	const struct backend_memory *memory;
 	size_t memory_count;
+	size_t ranges_max, tables_max;
 	int r;
 };
 
@@ -46,7 +47,7 @@ static void add(struct walk *w, uint64_t gva, uint64_t gpa, uint64_t bytes)
 		last->bytes += bytes;
 		return;
 	}
-	if (m->count == CORE_RANGES_MAX) {
+	if (m->count >= w->ranges_max) {
 		m->cut = true;
 		return;
 	}
@@ -80,7 +81,7 @@ static void add_ram(struct walk *w, uint64_t gva, uint64_t gpa, uint64_t bytes)
 
 static bool read_table(struct walk *w, uint64_t gpa, uint64_t *table)
 {
-	if (w->map->tables == CORE_TABLES_MAX) {
+	if (w->map->tables >= w->tables_max) {
 		w->map->cut = true;
 		return false;
 	}
@@ -124,7 +125,6 @@ static void walk_table(struct walk *w, unsigned int level, uint64_t table_gpa, u
 	}
 }
 
-/* The kernel's half first: what is left out for want of room is of a process. */
 static void walk_top(struct walk *w, unsigned int levels, const uint64_t *top, uint64_t first)
 {
 	unsigned int shift = 12 + 9 * (levels - 1);
@@ -162,8 +162,13 @@ static void walk_cpu(struct walk *w, const struct backend_cpu_state *cpu)
 		}
 	} else if (cpu->efer & EFER_LMA && read_table(w, cpu->cr3 & PTE_ADDRESS, top)) {
 		prefer_kernel_table(w, cpu, top);
-		walk_top(w, levels, top, ENTRIES / 2);
+		/* What is left out for want of room is of a process, not of the kernel. */
+		w->ranges_max = CORE_RANGES_MAX / 2;
+		w->tables_max = CORE_TABLES_MAX / 2;
 		walk_top(w, levels, top, 0);
+		w->ranges_max = CORE_RANGES_MAX;
+		w->tables_max = CORE_TABLES_MAX;
+		walk_top(w, levels, top, ENTRIES / 2);
 	}
 }
 
@@ -177,13 +182,6 @@ static bool has_image(const struct core_map *map)
 	return false;
 }
 
-static int by_gva(const void *a, const void *b)
-{
-	const struct core_range *x = a, *y = b;
-
-	return (x->gva > y->gva) - (x->gva < y->gva);
-}
-
 /**
  * core_map_read() - find out what a guest has mapped
  * @map: set; core_map_fini() it, also after a failure
@@ -193,14 +191,20 @@ static int by_gva(const void *a, const void *b)
  * @cpus: its vCPUs; the address space is that of the first that has one
  * @cpu_count: how many, 0 when they are gone with the machine
  *
- * The kernel's image is always there, at the place that it is linked to when nothing maps it.
+ * The kernel's image is always there, at the place that it is linked to when nothing maps it. No
+ * call here makes a system call but to read and for memory.
  *
  * Return: 0 or -ENOMEM. Ranges that are too many are left out, and .cut says so.
  */
 int core_map_read(struct core_map *map, struct backend *b, const struct backend_memory *memory,
 		  size_t memory_count, const struct backend_cpu_state *cpus, size_t cpu_count)
 {
-	struct walk w = {.map = map, .b = b, .memory = memory, .memory_count = memory_count};
+	struct walk w = {.map = map,
+			 .b = b,
+			 .memory = memory,
+			 .memory_count = memory_count,
+			 .ranges_max = CORE_RANGES_MAX,
+			 .tables_max = CORE_TABLES_MAX};
 
 	*map = (struct core_map){.ranges = NULL};
 	for (size_t i = 0; i < cpu_count && map->count == 0 && w.r == 0; i++) {
@@ -208,9 +212,6 @@ int core_map_read(struct core_map *map, struct backend *b, const struct backend_
 	}
 	if (!has_image(map)) {
 		add_ram(&w, LINUX_IMAGE_START, 0, LINUX_IMAGE_BYTES);
-	}
-	if (map->count) {
-		qsort(map->ranges, map->count, sizeof(*map->ranges), by_gva);
 	}
 	return w.r;
 }

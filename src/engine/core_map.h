@@ -21,7 +21,7 @@ struct core_range {
 };
 
 struct core_map {
-	struct core_range *ranges; /* by gva */
+	struct core_range *ranges; /* by gva, but for an image that was added */
 	size_t count, room;
 	size_t tables; /* read */
 	bool cut;      /* there is more than the limits allow */

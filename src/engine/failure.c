@@ -6,11 +6,10 @@
 
 #include "engine/symbols.h"
 
-static void print_registers(FILE *out, struct backend *b, int symbols_fd)
+static void print_registers(FILE *out, const struct backend_cpu_state *cpus, size_t n,
+			    int symbols_fd)
 {
-	struct backend_cpu_state cpus[FAILURE_CPUS_MAX];
 	struct symbol_query rips[FAILURE_CPUS_MAX];
-	size_t n = b->ops->registers(b, cpus, FAILURE_CPUS_MAX);
 
 	for (size_t i = 0; i < n; i++) {
 		rips[i].address = cpus[i].rip;
@@ -21,7 +20,6 @@ static void print_registers(FILE *out, struct backend *b, int symbols_fd)
 	for (size_t i = 0; i < n; i++) {
 		fprintf(out, "--- vCPU %zu: RIP 0x%016" PRIx64 "%s%s\n%s", i, cpus[i].rip,
 			rips[i].text[0] ? " = " : "", rips[i].text, cpus[i].text);
-		free(cpus[i].text);
 	}
 	if (n == 0) {
 		fputs("--- the vCPUs' registers are gone with the machine\n", out);
@@ -31,13 +29,14 @@ static void print_registers(FILE *out, struct backend *b, int symbols_fd)
 /**
  * failure_report() - print all that helps to understand a guest's end
  * @out: where to
- * @b: a machine that has stopped or was halted
+ * @cpus: registers of the vCPUs
+ * @cpu_count: how many, 0 when they are gone with the machine
  * @symbols_fd: the kernel that was booted, for the names of addresses
  * @console: its console
  * @console_was_shown: it went to the user already, and is not repeated
  */
-void failure_report(FILE *out, struct backend *b, int symbols_fd,
-		    const struct console_watch *console, bool console_was_shown)
+void failure_report(FILE *out, const struct backend_cpu_state *cpus, size_t cpu_count,
+		    int symbols_fd, const struct console_watch *console, bool console_was_shown)
 {
 	size_t n = console_was_shown ? 0 : console_watch_line_count(console);
 
@@ -47,7 +46,7 @@ void failure_report(FILE *out, struct backend *b, int symbols_fd,
 	for (size_t i = 0; i < n; i++) {
 		fprintf(out, "%s\n", console_watch_line(console, i));
 	}
-	print_registers(out, b, symbols_fd);
+	print_registers(out, cpus, cpu_count, symbols_fd);
 	fputs("---\n", out);
 	fflush(out);
 }

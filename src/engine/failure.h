@@ -12,7 +12,7 @@
 /* Registers of more vCPUs than this are not shown. */
 #define FAILURE_CPUS_MAX 64
 
-void failure_report(FILE *out, struct backend *b, int symbols_fd,
-		    const struct console_watch *console, bool console_was_shown);
+void failure_report(FILE *out, const struct backend_cpu_state *cpus, size_t cpu_count,
+		    int symbols_fd, const struct console_watch *console, bool console_was_shown);
 
 #endif

@@ -118,10 +118,21 @@ static void on_stopped(void *ctx, enum stop_reason reason, uint32_t value, const
 	struct session *s = ctx;
 
 	log_debug("run", "the machine stopped: reason %d, value %u %s", (int)reason, value, text);
+	if (s->asked) {
+		/* A guest that answered resets; one that still spins is told of again. */
+		if (reason != STOP_SPIN && reason != STOP_HALTED) {
+			session_end(s);
+		}
+		return;
+	}
 	s->facts.stop = reason;
 	s->facts.stop_value = value;
 	snprintf(s->facts.stop_text, sizeof(s->facts.stop_text), "%s", text);
-	session_end(s);
+	if (reason == STOP_SPIN || reason == STOP_HALTED) {
+		session_end_asking(s);
+	} else {
+		session_end(s);
+	}
 }
 
 /* Clocks, signals and keys. */
@@ -130,6 +141,9 @@ static void on_timeout(void *ctx)
 {
 	struct session *s = ctx;
 
+	if (s->asked && !s->ending) {
+		return; /* another clock ran out before */
+	}
 	if (s->ending) {
 		evloop_stop(s->loop); /* the reader of our output is too slow */
 		return;
@@ -141,17 +155,17 @@ static void on_timeout(void *ctx)
 	}
 	s->facts.timeout_ns = s->cfg->timeout_ns;
 	session_arm(s, s->flush, FLUSH_NS);
-	session_end(s);
+	session_end_asking(s);
 }
 
 static void on_boot_timeout(void *ctx)
 {
 	struct session *s = ctx;
 
-	if (!s->ending) {
+	if (!s->ending && !s->asked) {
 		s->facts.boot_timed_out = true;
 		s->facts.timeout_ns = s->cfg->boot_timeout_ns;
-		session_end(s);
+		session_end_asking(s);
 	}
 }
 
@@ -159,7 +173,7 @@ static void on_linger(void *ctx)
 {
 	struct session *s = ctx;
 
-	if (s->facts.halted_seen && !s->ending) {
+	if (s->facts.halted_seen && !s->ending && !s->asked) {
 		s->facts.stop = STOP_HALTED;
 	}
 	session_end(s);
@@ -327,7 +341,8 @@ static void keep_core(struct session *s)
 {
 	struct err e = ERR_INIT;
 	uint64_t start_ns = session_now_ns();
-	int r = core_write(s->cfg->core->fd, s->backend, s->cfg->kernel_path, &e);
+	int r = core_write(s->cfg->core->fd, s->backend, s->cpus, s->cpu_count, s->cfg->kernel_path,
+			   &e);
 
 	if (r == 0) {
 		r = draft_publish(s->cfg->core);
@@ -354,7 +369,12 @@ static int conclude(struct session *s, struct outcome *ret, struct err *e)
 		log_warn("%s", ret->text);
 	}
 	if (ret->report) {
-		failure_report(stderr, s->backend, s->cfg->symbols_fd, &s->console,
+		session_take_registers(s);
+		if (s->asked && !s->answered) {
+			log_warn("the guest did not answer a non-maskable interrupt: there is no "
+				 "backtrace of its own");
+		}
+		failure_report(stderr, s->cpus, s->cpu_count, s->cfg->symbols_fd, &s->console,
 			       s->cfg->console_fd == STDOUT_FILENO);
 		keep_console_tail(s);
 		if (s->cfg->core) {
@@ -467,6 +487,9 @@ int session_run(const struct session_config *cfg, struct record_boot *record, st
 	backend_destroy(s->backend);
 	for (size_t i = 0; i < SINK_COUNT; i++) {
 		sink_fini(&s->sinks[i]);
+	}
+	for (size_t i = 0; i < s->cpu_count; i++) {
+		free(s->cpus[i].text);
 	}
 	results_fini(&s->results);
 	console_watch_fini(&s->console);

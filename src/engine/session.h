@@ -47,6 +47,7 @@ struct session_config {
 	unsigned int fail_on;     /* SESSION_FAIL_ON_* */
 	const struct console_allow *allow; /* lines that are no failure; NULL: none */
 	uint64_t hang_ns; /* an agent that is silent for so long hangs; 0: not judged */
+	bool nmi;         /* a guest that does not end gets an NMI, and panics at it */
 	uint64_t exec_ns; /* monotonic: when the program was started */
 
 	const char *name;               /* for "ringside ctl", or NULL */

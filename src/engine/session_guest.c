@@ -125,7 +125,7 @@ void session_on_silence(void *ctx)
 	struct session *s = ctx;
 	uint64_t now = session_now_ns(), exits = session_exits(s);
 
-	if (s->ending || s->facts.exit_seen) {
+	if (s->ending || s->asked || s->facts.exit_seen) {
 		return;
 	}
 	if (s->standing_since_ns || s->paused[BACKEND_CHANNEL]) {
@@ -139,7 +139,7 @@ void session_on_silence(void *ctx)
 	s->facts.timeout_ns = s->cfg->hang_ns;
 	s->facts.has_exits = exits != RECORD_NEVER && s->alive_exits != RECORD_NEVER;
 	s->facts.exits = exits - s->alive_exits;
-	session_end(s);
+	session_end_asking(s);
 }
 
 /**
@@ -167,6 +167,9 @@ void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t 
 		log_debug("agent", "%.*s", (int)len, (const char *)payload);
 		break;
 	default:
+		if (s->asked) {
+			return; /* too late */
+		}
 		results_feed(&s->results, payload, len);
 		break;
 	}
@@ -198,6 +201,11 @@ void session_on_console_event(void *ctx, enum console_event event, const char *t
 {
 	struct session *s = ctx;
 
+	if (s->asked) {
+		/* Its panic is our doing. */
+		s->answered |= event == CONSOLE_PANIC || event == CONSOLE_BOOT_PANIC;
+		return;
+	}
 	switch (event) {
 	case CONSOLE_BOOT_PANIC:
 	case CONSOLE_PANIC:
@@ -244,8 +252,9 @@ static void take_console(struct session *s, const void *data, size_t len)
 	}
 	control_output(s->control, data, len);
 	console_watch_feed(&s->console, data, len);
+	session_on_answer(s);
 	/* The lines of a panic or an oops come one by one: wait for silence, but not for ever. */
-	if (s->panic_ns && !s->ending) {
+	if (s->panic_ns && !s->ending && !s->asked) {
 		if (session_now_ns() - s->panic_ns > PANIC_MAX_NS) {
 			session_end(s);
 		} else {

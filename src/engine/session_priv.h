@@ -7,6 +7,7 @@
 #include "base/evloop.h"
 #include "engine/console_watch.h"
 #include "engine/control.h"
+#include "engine/failure.h"
 #include "engine/input.h"
 #include "engine/results.h"
 #include "engine/session.h"
@@ -36,6 +37,12 @@ struct session {
 	struct outcome_facts facts;
 	bool ending, deaf;
 
+	/* session_ask.c */
+	struct backend_cpu_state cpus[FAILURE_CPUS_MAX];
+	size_t cpu_count;
+	bool registers_taken, asked, answered;
+	uint64_t asked_ns;
+
 	struct control *control;                    /* NULL: the run has no name */
 	uint64_t timeout_at_ns, boot_timeout_at_ns; /* 0: not armed */
 	uint64_t standing_since_ns, stood_ns; /* since when, 0: it runs; and how long before */
@@ -55,6 +62,11 @@ void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t 
 void session_on_console_event(void *ctx, enum console_event event, const char *text);
 void session_on_output(void *ctx, enum backend_stream stream, const void *data, size_t len);
 void session_on_mark(void *ctx, const struct backend_mark *m);
+
+/* session_ask.c */
+void session_take_registers(struct session *s);
+void session_end_asking(struct session *s);
+void session_on_answer(struct session *s);
 
 /* session_control.c */
 int session_control_start(struct session *s, struct err *e) __must_check;

@@ -166,6 +166,7 @@ int test_words_make(const struct test_run_config *cfg, const struct suite_case *
 		/* A payload has no user space to be waited for. */
 		add_time(&w, "boot-timeout", t->boot_timeout_ns);
 		add_time(&w, "hang-timeout", HANG_TIMEOUT_NS);
+		add(&w, "--nmi");
 		add(&w, "--job");
 		add(&w, "/proc/self/fd/%d", SPAWN_INPUT_FD);
 	}

@@ -94,6 +94,7 @@ int kvm_vcpu_set_lapic(struct kvm_vcpu *v, const struct kvm_lapic_state *l,
 		       struct err *e) __must_check;
 int kvm_vcpu_set_msrs(struct kvm_vcpu *v, struct kvm_msr_table *t, struct err *e) __must_check;
 int kvm_vcpu_get_msr(struct kvm_vcpu *v, uint32_t index, uint64_t *ret) __must_check;
+int kvm_vcpu_nmi(struct kvm_vcpu *v) __must_check;
 int kvm_vcpu_get_mp_state(struct kvm_vcpu *v, uint32_t *ret) __must_check;
 uint32_t kvm_vcpu_tsc_khz(struct kvm_vcpu *v);
 int kvm_vcpu_tsc_offset(struct kvm_vcpu *v, uint64_t *ret) __must_check;

@@ -270,6 +270,18 @@ int kvm_vcpu_get_msr(struct kvm_vcpu *v, uint32_t index, uint64_t *ret)
 }
 
 /**
+ * kvm_vcpu_nmi() - give the vCPU a non-maskable interrupt, at its next entry
+ * @v: a vCPU
+ *
+ * Return: 0 or −errno.
+ * Context: see the file's head.
+ */
+int kvm_vcpu_nmi(struct kvm_vcpu *v)
+{
+	return vcpu_ioctl(v, KVM_NMI, NULL);
+}
+
+/**
  * kvm_vcpu_get_mp_state() - whether the vCPU runs, is halted, or waits to be started
  * @v: a vCPU
  * @ret: gets KVM_MP_STATE_*

@@ -134,6 +134,20 @@ void machine_liveness_reset(struct machine *m)
 }
 
 /**
+ * machine_nmi() - give a vCPU a non-maskable interrupt
+ * @m: a machine that runs
+ * @vcpu: its number; one that there is not gets none
+ *
+ * Context: the owner. It is given by the vCPU's thread, as soon as that leaves the guest.
+ */
+void machine_nmi(struct machine *m, unsigned int vcpu)
+{
+	if (vcpu < m->vcpu_count) {
+		vcpu_request(&m->vcpus[vcpu], VCPU_NMI);
+	}
+}
+
+/**
  * machine_liveness() - whether the guest can still do anything
  * @m: a started machine
  *

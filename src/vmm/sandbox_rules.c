@@ -68,6 +68,8 @@ static const struct sandbox_rule rules[] = {
 	RULE(VCPU, ALWAYS, ioctl, "registers for a report of a hang or a panic", OWN(0, VCPU_FD),
 	     IS(1, KVM_GET_SREGS)),
 	RULE(VCPU, ALWAYS, ioctl, "is the vCPU halted", OWN(0, VCPU_FD), IS(1, KVM_GET_MP_STATE)),
+	RULE(VCPU, ALWAYS, ioctl, "a guest that does not end is asked where it is", OWN(0, VCPU_FD),
+	     IS(1, KVM_NMI)),
 	RULE(VCPU, ALWAYS, getrusage, "switches of this thread, at the edges of a batch",
 	     IS(0, RUSAGE_THREAD)),
 	RULE(VCPU, ALWAYS, exit, "the thread ends"),

@@ -202,7 +202,11 @@ static bool serve_requests(struct vcpu *v)
 
 	/* Completing an access clears the immediate_exit of a request that came meanwhile: look
 	 * again. */
-	while ((requests = atomic_fetch_and(&v->requests, ~VCPU_STATE)) != 0) {
+	while ((requests = atomic_fetch_and(&v->requests, ~(VCPU_STATE | VCPU_NMI))) != 0) {
+		if (requests & VCPU_NMI) {
+			complete_access(v);
+			(void)!kvm_vcpu_nmi(&v->kvm); /* it is missed, then, where it was wanted */
+		}
 		if (requests & VCPU_STATE) {
 			complete_access(v);
 			vcpu_copy_state(v);
@@ -210,7 +214,7 @@ static bool serve_requests(struct vcpu *v)
 			sem_post(&v->answered);
 		} else if (requests & VCPU_STOP) {
 			return false;
-		} else {
+		} else if (requests & VCPU_PAUSE) {
 			complete_access(v);
 			vcpu_park(v);
 		}
@@ -417,7 +421,7 @@ int vcpu_start(struct vcpu *v, struct err *e)
 /**
  * vcpu_request() - ask something of a vCPU's thread
  * @v: a started vCPU
- * @request: VCPU_STOP, VCPU_STATE or VCPU_PAUSE
+ * @request: VCPU_STOP, VCPU_STATE, VCPU_NMI or VCPU_PAUSE
  *
  * The request is stored before immediate_exit, and the thread clears immediate_exit before it looks
  * at the requests: whichever comes first, it does not enter the guest with a request unseen.

@@ -289,6 +289,7 @@ enum machine_line machine_console(const struct machine *m);
 size_t machine_input(struct machine *m, enum machine_line line, const void *data, size_t bytes);
 void machine_pause_output(struct machine *m, enum machine_line line, bool on);
 enum machine_liveness machine_liveness(struct machine *m);
+void machine_nmi(struct machine *m, unsigned int vcpu);
 int machine_vcpu_text(struct machine *m, unsigned int vcpu, uint64_t *ret_rip, char *buf,
 		      size_t size) __must_check;
 int machine_vcpu_regs(struct machine *m, unsigned int vcpu,

@@ -32,6 +32,7 @@
 /* Requests to a vCPU's thread. */
 #define VCPU_STOP  1u /* leave the guest for good */
 #define VCPU_STATE 2u /* copy the registers, and post answered */
+#define VCPU_NMI   8u /* a non-maskable interrupt to the guest */
 #define VCPU_PAUSE 4u /* wait outside the guest until it is taken back: see pause.c */
 
 enum vcpu_stat { VCPU_STAT_EXITS, VCPU_STAT_IRQS, VCPU_STAT_BLOCKING, VCPU_STAT_COUNT };

@@ -251,6 +251,9 @@ static int vcpu_ioctl(struct fake_kvm *k, struct fake_vcpu *v, unsigned int inde
 	case KVM_KVMCLOCK_CTRL:
 		k->clock_ctrls++;
 		return 0;
+	case KVM_NMI:
+		v->nmis++;
+		return 0;
 	case KVM_GET_MP_STATE:
 		((struct kvm_mp_state *)arg)->mp_state = v->mp_state;
 		return 0;

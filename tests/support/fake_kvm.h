@@ -40,6 +40,7 @@ struct fake_vcpu {
 	struct kvm_msr_table msrs;
 	struct kvm_cpuid_table cpuid;
 	uint32_t mp_state;
+	unsigned int nmis; /* given to it */
 	struct kvm_guest_debug debug;
 	struct kvm_vcpu_events events;
 	unsigned int runs;

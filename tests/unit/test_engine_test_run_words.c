@@ -162,6 +162,9 @@ static void a_payload_has_no_job_and_nothing_to_wait_for(void **state)
 	assert_null(value("--job", 0));
 	assert_null(value("--boot-timeout", 0));
 	assert_null(value("--hang-timeout", 0));
+	for (size_t i = 0; i < words.count; i++) {
+		assert_string_not_equal(words.v[i], "--nmi");
+	}
 	assert_null(value("--file", 0));
 	assert_string_equal(value("--console", 0), "/out/console");
 	clean();

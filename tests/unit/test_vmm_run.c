@@ -62,6 +62,21 @@ static void registers_of_a_spinning_vcpu_can_be_read(void **state)
 	assert_int_equal(seen.stopped, 0);
 }
 
+static void a_vcpu_that_spins_gets_an_nmi_by_its_own_thread(void **state)
+{
+	char text[MACHINE_VCPU_TEXT];
+
+	fake.run = spin_script;
+	vmm_start(2);
+	machine_nmi(machine, 1);
+	machine_nmi(machine, 2);
+	/* The thread answers after it has given it. */
+	assert_int_equal(machine_vcpu_text(machine, 1, NULL, text, sizeof(text)), 0);
+	machine_halt(machine);
+	assert_int_equal(fake.vcpus[0].nmis, 0);
+	assert_int_equal(fake.vcpus[1].nmis, 1);
+}
+
 static int end_on_the_second_script(struct fake_kvm *k, unsigned int vcpu, struct kvm_run *run)
 {
 	return vcpu == 1 ? script_exit(run, 9) : script_spin(run);
@@ -157,6 +172,7 @@ int main(void)
 		VMM_TEST(all_output_is_delivered_before_the_end),
 		VMM_TEST(a_paused_line_holds_back_the_end),
 		VMM_TEST(registers_of_a_spinning_vcpu_can_be_read),
+		VMM_TEST(a_vcpu_that_spins_gets_an_nmi_by_its_own_thread),
 		VMM_TEST(one_vcpu_ends_the_machine_for_all),
 		VMM_TEST(a_vcpu_that_waits_for_its_reader_can_be_halted),
 		VMM_TEST(a_halt_with_interrupts_off_is_for_good),

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--nmi: a guest that does not end says where each of its CPUs is, and the outcome stays."""
+import re
+import time
+
+from conftest import in_guest
+
+
+def test_a_timeout_comes_with_a_backtrace_of_each_cpu_and_in_time():
+    start = time.monotonic()
+    end = in_guest("sh", "-c", "while :; do :; done", options=("--cpus", 2, "--timeout", 15, "--nmi"))
+    assert time.monotonic() - start < 16
+    assert end.status == 244, end.err
+    assert end.err.startswith("ringside: error: the guest did not end within the 15 s of --timeout\n"), end.err
+    for cpu in range(2):
+        assert f"NMI backtrace for cpu {cpu}" in end.err, end.err
+    assert "Comm: sh " in end.err
+    # The registers are of before: no vCPU is in the panic.
+    assert not re.search(r"^--- vCPU \d: RIP 0x\w+ = .*panic", end.err, re.M), end.err
+    assert "did not answer" not in end.err
+
+
+def test_a_kernel_that_was_told_otherwise_does_not_answer_and_that_is_said():
+    end = in_guest("sh", "-c", "cd /proc/sys/kernel; echo 0 >panic_on_unrecovered_nmi; echo 0 >unknown_nmi_panic; "
+                   "dmesg -n 1; sleep 100", options=("--timeout", 15, "--nmi"))
+    assert end.status == 244, end.err
+    assert "warning: the guest did not answer a non-maskable interrupt" in end.err, end.err
