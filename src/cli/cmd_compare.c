@@ -96,7 +96,7 @@ static int reopen(struct context *x, const char *path, const char *plan_text, st
 		comparison_fini(&x->c);
 		x->c = reading.found;
 		log_info("%s: going on after %zu of %zu boots", path, x->c.done,
-			 x->c.plan.boot_count);
+			 plan_share(&x->c.plan));
 		return 0;
 	}
 	/* Its writer was stopped before even the plan was whole. */
@@ -212,7 +212,7 @@ static void say_how_to_go_on(const struct context *x)
 	}
 	log_info("%zu of %zu boots are recorded; go on with: ringside compare --resume --results "
 		 "%s",
-		 x->c.done, x->c.plan.boot_count, results_path(x->results));
+		 x->c.done, plan_share(&x->c.plan), results_path(x->results));
 }
 
 static int report(const struct context *x)
@@ -227,6 +227,17 @@ static int report(const struct context *x)
 	};
 
 	return print_report(&x->c, &output);
+}
+
+/* A part of the blocks is no comparison yet: nothing is looked at before all are there. */
+static int end_shard(const struct context *x)
+{
+	const struct plan *p = &x->c.plan;
+
+	log_info("shard %u of %u is whole, %zu of %zu boots; of all shards' files: ringside report "
+		 "FILE...",
+		 p->shard, p->shards, plan_share(p), p->boot_count);
+	return STATUS_OK;
 }
 
 /* Where the guests of a group fail again and again. What the other groups say is shown. */
@@ -244,7 +255,7 @@ static int end_undecided(const struct context *x)
 			  x->c.failed[i], results_path(x->results));
 	}
 	show_console(&x->c);
-	if (p->group_count > 1) {
+	if (p->group_count > 1 && p->shards == 0) {
 		(void)report(x);
 	}
 	return x->o.gate && strcmp(x->o.gate, "inconclusive") == 0 ? STATUS_NO
@@ -266,7 +277,7 @@ static int boot_all(struct context *x)
 	enum compare_end end;
 	int signal = 0;
 
-	progress_init(&progress, STDERR_FILENO, isatty(STDERR_FILENO), x->c.plan.boot_count,
+	progress_init(&progress, STDERR_FILENO, isatty(STDERR_FILENO), plan_share(&x->c.plan),
 		      x->c.done, &clock_monotonic);
 	if (compare_boots(&x->c, &req, &end, &signal, &e) < 0) {
 		log_error("%s", e.text);
@@ -288,7 +299,7 @@ static int boot_all(struct context *x)
 		break;
 	}
 	log_info("every record is in %s", results_path(x->results));
-	return report(x);
+	return x->c.plan.shards ? end_shard(x) : report(x);
 }
 
 static void context_destroy(struct context *x)

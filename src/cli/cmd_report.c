@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
+#include "cli/report_comparisons.h"
 #include "cli/report_tests.h"
 #include "cli/status.h"
 #include "cli/test_files.h"
@@ -38,7 +39,7 @@ static int form_count(const struct forms *f)
 /* Whether something was asked for that only a test run has. */
 static bool asks_for_tests(const struct forms *f, const struct report_tests *t)
 {
-	return f->tap || t->merge || t->baseline || t->results;
+	return f->tap || t->baseline;
 }
 
 static int check(const struct forms *f, const struct report_tests *t, bool of_tests, struct err *e)
@@ -60,16 +61,14 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 	}
 	/* One that cannot be read is told of as such. */
 	if (asks_for_tests(f, t) && !of_tests && access(t->paths[0], R_OK) == 0) {
-		return err_set(
-			e, -EINVAL,
-			"%s is not of a test run: --tap, --merge, --baseline and --results are for "
-			"those",
-			t->paths[0]);
+		return err_set(e, -EINVAL,
+			       "%s is not of a test run: --tap and --baseline are for those",
+			       t->paths[0]);
 	}
-	if (t->count > 1 && !t->merge) {
+	if (of_tests && t->count > 1 && !t->merge) {
 		return err_set(e, -EINVAL, "several files are the shards of one test run: --merge");
 	}
-	if (t->results && !t->merge) {
+	if (of_tests && t->results && !t->merge) {
 		return err_set(e, -EINVAL, "--results goes with --merge");
 	}
 	return 0;
@@ -83,26 +82,6 @@ static int (*comparison_form(const struct forms *f))(const struct report_set *, 
 	       : f->github   ? report_set_github
 	       : f->markdown ? report_set_markdown
 			     : NULL;
-}
-
-static int report_comparison(const char *path, const struct forms *f)
-{
-	struct comparison c = {0};
-	struct err e = ERR_INIT;
-	int status = STATUS_ENVIRONMENT;
-
-	if (comparison_read(&c, path, &e) < 0) {
-		log_error("%s", e.text);
-	} else {
-		status = print_report(&c, &(struct report_output){.results = path,
-								  .json = f->json,
-								  .form = comparison_form(f),
-								  .details = f->details,
-								  .html = f->html,
-								  .gate = f->gate});
-	}
-	comparison_fini(&c);
-	return status;
 }
 
 /**
@@ -122,6 +101,10 @@ int cmd_report(int argc, char **argv)
 		{OPT_FLAG, "junit", 0, &f.junit, .help = "as JUnit XML"},
 		{OPT_FLAG, "markdown", 0, &f.markdown, .help = "as Markdown"},
 		{OPT_FLAG, "github", 0, &f.github, .help = "as annotations of GitHub Actions"},
+		{OPT_FLAG, "merge", 0, &t.merge,
+		 .help = "the files are the shards of one run or comparison; what is missing is named"},
+		{OPT_STRING, "results", 0, &t.results, .arg = "FILE",
+		 .help = "with --merge: write what was merged as a results file of its own"},
 		{OPT_GROUP, .help = "Of a comparison"},
 		{OPT_FLAG, "details", 0, &f.details,
 		 .help = "of a scenario: every benchmark in full, as a comparison of two arms has "
@@ -134,10 +117,6 @@ int cmd_report(int argc, char **argv)
 		 .help = "every boot's value as Go's benchmarks print it: benchstat -col arm FILE"},
 		{OPT_GROUP, .help = "Of a test run"},
 		{OPT_FLAG, "tap", 0, &f.tap, .help = "as KTAP"},
-		{OPT_FLAG, "merge", 0, &t.merge,
-		 .help = "the files are the shards of one run; what is missing is named"},
-		{OPT_STRING, "results", 0, &t.results, .arg = "FILE",
-		 .help = "with --merge: write what was merged as a results file of its own"},
 		{OPT_STRING, "baseline", 0, &t.baseline, .arg = "OLD",
 		 .help = "only what has changed since the results in OLD"},
 		{OPT_END},
@@ -168,13 +147,24 @@ int cmd_report(int argc, char **argv)
 		t.form = form_of(&f);
 		/* Of what comes through a pipe, JUnit, Markdown and annotations are taken for a
 		 * test run's. */
-		of_tests = test_files_are(rest.words[0], asks_for_tests(&f, &t) || f.junit ||
-								 f.markdown || f.github);
+		of_tests = test_files_are(rest.words[0], asks_for_tests(&f, &t) || t.merge ||
+								 f.junit || f.markdown || f.github);
 		r = check(&f, &t, of_tests, &e);
 	}
 	if (r < 0) {
 		log_error("%s", e.text);
 		return STATUS_USAGE;
 	}
-	return of_tests ? report_tests(&t) : report_comparison(rest.words[0], &f);
+	return of_tests ? report_tests(&t)
+			: report_comparisons(&(struct report_comparisons){
+				  .paths = t.paths,
+				  .count = t.count,
+				  .merge = t.merge || t.count > 1,
+				  .results = t.results,
+				  .output = {.json = f.json,
+					     .form = comparison_form(&f),
+					     .details = f.details,
+					     .html = f.html,
+					     .gate = f.gate},
+			  });
 }

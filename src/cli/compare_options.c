@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
+#include "cli/shard.h"
 #include "samples/class.h"
 
 #define JOBS_DEFAULT 4
@@ -27,6 +28,24 @@ static int check_scenario(const struct compare_options *o, struct err *e)
 			       : o->b     ? "b"
 			       : o->bench ? "bench"
 					  : "aa");
+	}
+	return 0;
+}
+
+/**
+ * compare_options_check_shard() - whether the shards of a comparison draw one plan
+ * @o: parsed options
+ * @e: set on failure
+ *
+ * Return: 0 or -EINVAL.
+ * Context: any thread.
+ */
+int compare_options_check_shard(const struct compare_options *o, struct err *e)
+{
+	if (o->shards && o->seed == COMPARE_NOT_GIVEN) {
+		return err_set(e, -EINVAL,
+			       "--shard: the shards are of one plan when they have one seed: give "
+			       "each the same --seed");
 	}
 	return 0;
 }
@@ -118,14 +137,50 @@ static int check_pilot(struct compare_options *o, struct err *e)
 	return pilot_goal_resolve(o->resolve, &o->goal, e);
 }
 
-static int check(struct compare_options *o, struct err *e)
+/* A share of a plan is put to the others of it, and says nothing by itself. */
+static int check_shard(struct compare_options *o, struct err *e)
 {
-	int r = check_pilot(o, e);
+	int r = shard_parse(o->shard_text, &o->shard, &o->shards, e);
 
 	if (r < 0) {
 		return r;
 	}
+	if (!compare_options_has_plan(o)) {
+		return err_set(e, -EINVAL,
+			       "--resume --results goes on with the shard that the file is of: "
+			       "leave out --shard");
+	}
+	if (o->json || o->html || o->gate) {
+		return err_set(e, -EINVAL,
+			       "--%s: a shard has no report of its own; 'ringside report' makes "
+			       "one of all shards' files",
+			       o->json   ? "json"
+			       : o->html ? "html"
+					 : "gate");
+	}
+	if (o->pilot || o->has_goal || o->aa > 1) {
+		return err_set(
+			e, -EINVAL,
+			"--shard is of one comparison whose number of blocks is given: leave "
+			"out --%s",
+			o->aa > 1    ? "aa N"
+			: o->resolve ? "resolve"
+			: o->pilot   ? "pilot"
+				     : "budget");
+	}
+	return o->scenario ? 0 : compare_options_check_shard(o, e);
+}
 
+static int check(struct compare_options *o, struct err *e)
+{
+	int r = check_pilot(o, e);
+
+	if (r == 0 && o->shard_text) {
+		r = check_shard(o, e);
+	}
+	if (r < 0) {
+		return r;
+	}
 	if (o->resume && !o->scenario && !o->a && !o->b && !o->bench) {
 		return o->results ? 0
 				  : err_set(e, -EINVAL,
@@ -202,6 +257,9 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		{OPT_SECONDS, "timeout", 0, &o->timeout_ns, .min = NS_PER_SEC,
 		 .max = 86400 * NS_PER_SEC, .arg = "TIME",
 		 .help = "for each boot [5m, in the lab 60m]"},
+		{OPT_STRING, "shard", 0, &o->shard_text, .arg = "I/N",
+		 .help = "boot only the I-th of N parts of the blocks, and report nothing; 'ringside "
+			 "report' puts the results files of all parts together. Needs a seed"},
 		{OPT_GROUP, .help = "Where it runs"},
 		{OPT_CHOICE, "backend", 0, &o->backend, .choices = "auto|kvm|qemu",
 		 .help = "kvm: ringside's own VMM; qemu: QEMU's software CPU; auto: kvm where it "

@@ -29,6 +29,8 @@ struct compare_options {
 	const char *calibration; /* a file, "none", or NULL: of this host */
 	bool no_build;
 	bool resume;
+	const char *shard_text;
+	unsigned int shard, shards; /* 0: all blocks */
 	bool json;
 	const char *html; /* a page to write as well, or NULL */
 
@@ -42,6 +44,7 @@ struct compare_options {
 int compare_options_parse(struct compare_options *o, int argc, char **argv,
 			  struct err *e) __must_check;
 int compare_options_check_resume(const struct compare_options *o, struct err *e) __must_check;
+int compare_options_check_shard(const struct compare_options *o, struct err *e) __must_check;
 int compare_options_jobs(const struct compare_options *o, const struct plan *p, unsigned int *ret,
 			 struct err *e) __must_check;
 bool compare_options_has_plan(const struct compare_options *o);

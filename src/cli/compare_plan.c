@@ -172,6 +172,7 @@ static int make_groups(struct compare_options *o, struct plan *p, struct scenari
 			p->group_count = s->group_count;
 			s->group_count = 0;
 			r = compare_options_check_resume(o, e);
+			r = r < 0 ? r : compare_options_check_shard(o, e);
 		}
 	}
 	for (size_t i = 0; r == 0 && i < p->group_count; i++) {
@@ -259,7 +260,12 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
 	    (o->size && !p->size.by)) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
+	p->shard = o->shard;
+	p->shards = o->shards == 1 ? 0 : o->shards; /* one of one is all */
 	r = check_benches(p, e);
+	if (r == 0) {
+		r = plan_check_shards(p, e);
+	}
 	return r < 0 ? r : plan_make_schedule(p, e);
 }
 

@@ -13,15 +13,22 @@
 #include "base/log.h"
 #include "cli/helpers.h"
 #include "cli/status.h"
+#include "engine/compare.h"
 #include "engine/pilot.h"
 #include "engine/summary.h"
 #include "report/html.h"
 #include "samples/record.h"
 
 /* Takes the object over. */
-static int write_json(json_t *root)
+static int write_json(const struct report_output *o, json_t *root)
 {
-	int r = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+	int r;
+
+	if (o->json_to) {
+		*o->json_to = root;
+		return root ? 0 : -1;
+	}
+	r = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
 
 	json_decref(root);
 	return r < 0 || putchar('\n') == EOF ? -1 : 0;
@@ -56,7 +63,7 @@ static int write_html(const struct report_output *o, const struct report_set *se
 
 static int write_stdout(const struct report_output *o, const struct report_set *set)
 {
-	int r = o->json   ? write_json(report_set_json(set))
+	int r = o->json   ? write_json(o, report_set_json(set))
 		: o->form ? o->form(set, stdout)
 			  : report_set_text(set, stdout, report_wants_colour(STDOUT_FILENO),
 					    o->details);
@@ -66,6 +73,23 @@ static int write_stdout(const struct report_output *o, const struct report_set *
 		return -EIO;
 	}
 	return 0;
+}
+
+/* Where the guests of a group failed again and again, its shards may each have gone on. */
+static bool is_undecided(const struct comparison *c)
+{
+	bool undecided = false;
+
+	for (size_t i = 0; i < c->plan.group_count; i++) {
+		const char *name = c->plan.groups[i].name;
+
+		if (c->failed[i] >= COMPARE_FAILED_MAX) {
+			log_warn("%s%s%zu boots failed: there is no verdict", name ? name : "",
+				 name ? ": " : "", c->failed[i]);
+			undecided = true;
+		}
+	}
+	return undecided;
 }
 
 /* What a pilot says instead of verdicts. */
@@ -87,7 +111,7 @@ static int print_pilot(const struct comparison *c, const struct report_output *o
 		log_error("%s", e.text);
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
 	}
-	r = o->json && !o->aside ? write_json(report_pilot_json(pilot_report(p)))
+	r = o->json && !o->aside ? write_json(o, report_pilot_json(pilot_report(p)))
 				 : report_pilot_text(pilot_report(p), out);
 	if (r < 0 || fflush(out) == EOF) {
 		log_error("the pilot cannot be written");
@@ -152,5 +176,5 @@ int print_report(const struct comparison *c, const struct report_output *o)
 			 c->done, c->plan.boot_count);
 		return o->gate ? report_gate_status(&gate) : STATUS_INCONCLUSIVE;
 	}
-	return report_set_exit_status(&set);
+	return is_undecided(c) ? STATUS_INCONCLUSIVE : report_set_exit_status(&set);
 }

@@ -12,6 +12,7 @@
 struct report_output {
 	const char *results; /* the file that the comparison is recorded in */
 	bool json;           /* on stdout as JSON, not as text */
+	json_t **json_to;    /* where that goes instead, for the caller to free; NULL: stdout */
 	int (*form)(const struct report_set *s, FILE *out); /* or in this form; NULL: as text */
 	bool details; /* as text: a section for each benchmark, also of a scenario */
 	/* A page to write as well, or NULL; with "-" it goes to stdout in place of all else. */

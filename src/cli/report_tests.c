@@ -12,24 +12,50 @@
 #include "report/report.h"
 #include "report/test_baseline.h"
 
-/* What was merged as a file of its own; like all results it overwrites none. */
-static int write_results(const struct test_set *s, const char *path, struct err *e)
+/**
+ * report_begin_results() - begin the file of what was merged
+ * @path: it must not exist: like all results it overwrites none
+ * @ret: set on success; end it with report_end_results()
+ * @e: set on failure
+ *
+ * Return: 0, -EEXIST, or the errno of open(2).
+ * Context: main thread.
+ */
+int report_begin_results(const char *path, FILE **ret, struct err *e)
 {
-	FILE *f = fopen(path, "wxe");
-	int r;
+	*ret = fopen(path, "wxe");
+	if (*ret) {
+		return 0;
+	}
+	return errno == EEXIST ? err_set(e, -EEXIST, "%s exists and is never overwritten", path)
+			       : err_errno(e, -errno, "%s", path);
+}
 
-	if (!f && errno == EEXIST) {
-		return err_set(e, -EEXIST, "%s exists and is never overwritten", path);
-	}
-	if (!f) {
-		return err_errno(e, -errno, "%s", path);
-	}
-	r = test_set_write(s, f, e);
-	if ((fclose(f) == EOF && r == 0) || r < 0) {
+/**
+ * report_end_results() - end the file, and remove it where it could not be written
+ * @path: the file
+ * @f: from report_begin_results(); is closed
+ * @r: what writing came to
+ * @e: set on failure
+ *
+ * Return: 0 or -EIO.
+ * Context: main thread.
+ */
+int report_end_results(const char *path, FILE *f, int r, struct err *e)
+{
+	if (fclose(f) == EOF || r < 0) {
 		(void)unlink(path);
 		return err_set(e, -EIO, "%s: the results cannot be written", path);
 	}
 	return 0;
+}
+
+static int write_results(const struct test_set *s, const char *path, struct err *e)
+{
+	FILE *f;
+	int r = report_begin_results(path, &f, e);
+
+	return r < 0 ? r : report_end_results(path, f, test_set_write(s, f, e), e);
 }
 
 /**

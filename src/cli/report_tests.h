@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -29,6 +30,8 @@ struct report_tests {
 	const char *results;  /* NULL, or where what was merged goes */
 };
 
+int report_begin_results(const char *path, FILE **ret, struct err *e) __must_check;
+int report_end_results(const char *path, FILE *f, int r, struct err *e) __must_check;
 int report_tests(const struct report_tests *o);
 
 /* What has changed since an older run. */

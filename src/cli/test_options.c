@@ -9,35 +9,12 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/helpers.h"
+#include "cli/shard.h"
 #include "samples/class.h"
 
 #define JOBS_MAX   256
 #define REPEAT_MAX 10000
-#define SHARDS_MAX 10000
 #define CPUS_MAX   1024
-
-static int parse_shard(struct test_options *o, struct err *e)
-{
-	const char *slash = strchr(o->shard_text, '/');
-	char first[16];
-	uint64_t i = 0, n = 0;
-
-	if (slash && (size_t)(slash - o->shard_text) < sizeof(first)) {
-		snprintf(first, sizeof(first), "%.*s", (int)(slash - o->shard_text), o->shard_text);
-		if (text_parse_u64(first, &i) < 0 || text_parse_u64(slash + 1, &n) < 0) {
-			i = 0;
-		}
-	}
-	if (i < 1 || i > n || n > SHARDS_MAX) {
-		return err_set(e, -EINVAL,
-			       "--shard: expected I/N, the I-th of N parts, 1/%d to %d/%d, got "
-			       "'%s'",
-			       SHARDS_MAX, SHARDS_MAX, SHARDS_MAX, o->shard_text);
-	}
-	o->shard = (unsigned int)i;
-	o->shards = (unsigned int)n;
-	return 0;
-}
 
 static int parse_jobs(struct test_options *o, struct err *e)
 {
@@ -100,7 +77,7 @@ static int check(struct test_options *o, struct err *e)
 	int r = check_what(o, e);
 
 	if (r == 0 && o->shard_text) {
-		r = parse_shard(o, e);
+		r = shard_parse(o->shard_text, &o->shard, &o->shards, e);
 	}
 	if (r == 0) {
 		r = parse_jobs(o, e);

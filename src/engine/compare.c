@@ -261,7 +261,8 @@ static int begin_boots(struct runner *x, struct err *e)
 		if (x->next == c->plan.boot_count) {
 			break;
 		}
-		if (c->boots[x->next] || has_failed(c, c->plan.boots[x->next].group)) {
+		if (c->boots[x->next] || !plan_is_ours(&c->plan, x->next) ||
+		    has_failed(c, c->plan.boots[x->next].group)) {
 			continue;
 		}
 		say_boot(c, x->next, what, sizeof(what));

@@ -142,12 +142,38 @@ static int check_cpu(const struct comparison *c, const struct boot_record *r, st
 	return 0;
 }
 
-/* A boot must be of the kernel that was planned, on the machine of the others. */
-static int check_alike(const struct comparison *c, const struct boot_record *r, struct err *e)
+/*
+ * Cycles are those of a processor. What QEMU counts depends on its version, not on what it runs on.
+ */
+static int check_host(const struct boot_record *r, const struct boot_record *first, struct err *e)
+{
+	if (r->exec_class == EXEC_ICOUNT && *r->qemu_version && *first->qemu_version) {
+		return strcmp(r->qemu_version, first->qemu_version) == 0
+			       ? 0
+			       : differs(e, "QEMU", r->qemu_version, first->qemu_version);
+	}
+	return strcmp(r->host_cpu, first->host_cpu) == 0
+		       ? 0
+		       : differs(e, "host CPU", r->host_cpu, first->host_cpu);
+}
+
+/**
+ * comparison_check_alike() - whether a boot belongs to those that are there
+ * @c: the comparison
+ * @r: the record, of one of its boots
+ * @e: set on failure
+ *
+ * It must be of the kernel that was planned, and on a machine like that of the others.
+ *
+ * Return: 0, or -EXDEV.
+ * Context: any thread.
+ */
+int comparison_check_alike(const struct comparison *c, const struct boot_record *r, struct err *e)
 {
 	const struct schedule_boot *b = &c->plan.boots[r->slot];
 	const struct boot_record *first = c->first;
 	char ticks[2][24];
+	int code;
 
 	if (*r->kernel_sha256 &&
 	    strcmp(r->kernel_sha256, plan_boot_arm(&c->plan, b)->sha256) != 0) {
@@ -164,8 +190,9 @@ static int check_alike(const struct comparison *c, const struct boot_record *r, 
 		return differs(e, "execution class", exec_class_name(r->exec_class),
 			       exec_class_name(first->exec_class));
 	}
-	if (strcmp(r->host_cpu, first->host_cpu) != 0) {
-		return differs(e, "host CPU", r->host_cpu, first->host_cpu);
+	code = check_host(r, first, e);
+	if (code < 0) {
+		return code;
 	}
 	if (r->ticks_per_unit != first->ticks_per_unit) {
 		snprintf(ticks[0], sizeof(ticks[0]), "%" PRIu64, r->ticks_per_unit);
@@ -173,6 +200,16 @@ static int check_alike(const struct comparison *c, const struct boot_record *r, 
 		return differs(e, "number of ticks per unit", ticks[0], ticks[1]);
 	}
 	return check_cpu(c, r, e);
+}
+
+static void keep_boot(struct comparison *c, struct boot_record *r, enum boot_use use)
+{
+	c->done++;
+	c->failed[r->group] += use == BOOT_FAILED;
+	if (!c->first && r->has_class) {
+		c->first = r;
+	}
+	c->boots[r->slot] = r;
 }
 
 static int add_boot(struct comparison *c, const char *text, size_t len, struct err *e)
@@ -195,6 +232,11 @@ static int add_boot(struct comparison *c, const char *text, size_t len, struct e
 			       "plan says",
 			       r->slot);
 	}
+	if (!plan_is_ours(&c->plan, (size_t)r->slot)) {
+		return err_set(e, -EBADMSG,
+			       "boot %" PRId64 " is of shard %u, these are of shard %u", r->slot,
+			       plan_shard_of(&c->plan, (size_t)r->slot), c->plan.shard);
+	}
 	use = comparison_judge(c, r, c->last_why, sizeof(c->last_why));
 	c->last_use = use;
 	if (use == BOOT_NOT_THERE) {
@@ -203,18 +245,41 @@ static int add_boot(struct comparison *c, const char *text, size_t len, struct e
 	if (c->boots[r->slot]) {
 		return err_set(e, -EBADMSG, "boot %" PRId64 " stands twice in it", r->slot);
 	}
-	code = check_alike(c, r, e);
+	code = comparison_check_alike(c, r, e);
 	if (code < 0) {
 		return code;
 	}
-	c->done++;
-	c->failed[b->group] += use == BOOT_FAILED;
-	if (!c->first && r->has_class) {
-		c->first = r;
-	}
-	c->boots[r->slot] = r;
-	TAKE_PTR(r);
+	c->last_slot = r->slot;
+	keep_boot(c, TAKE_PTR(r), use);
 	return 0;
+}
+
+/**
+ * comparison_take() - take over the boots of another part of a comparison
+ * @c: of the same plan, whatever the shard; has none of these boots, and is alike
+ * @from: has no boots afterwards
+ *
+ * Context: main thread.
+ */
+void comparison_take(struct comparison *c, struct comparison *from)
+{
+	char why[COMPARISON_WHY_MAX];
+
+	from->first = NULL;
+	for (size_t slot = 0; slot < from->plan.boot_count; slot++) {
+		struct boot_record *r = TAKE_PTR(from->boots[slot]);
+
+		if (r) {
+			keep_boot(c, r, comparison_judge(c, r, why, sizeof(why)));
+			from->done--;
+		}
+	}
+	if (!c->calibration) {
+		c->calibration = TAKE_PTR(from->calibration);
+	}
+	if (!c->no_calibration) {
+		c->no_calibration = TAKE_PTR(from->no_calibration);
+	}
 }
 
 /* Whether a line is of a type; each writes it as its second key, behind the schema's version. */
@@ -272,10 +337,13 @@ int comparison_add_line(struct comparison *c, const char *text, size_t len, stru
 	struct plan p;
 	int r;
 
+	c->last_slot = COMPARISON_NO_BOOT;
 	if (c->plan_text && is_of_type(text, len, "calibration")) {
+		c->last_slot = COMPARISON_FLOORS;
 		return add_calibration(c, text, len, e);
 	}
 	if (c->plan_text && is_of_type(text, len, COMPARISON_NO_CALIBRATION)) {
+		c->last_slot = COMPARISON_FLOORS;
 		return add_no_calibration(c, text, len, e);
 	}
 	if (c->plan_text && is_of_type(text, len, "plan")) {

@@ -25,6 +25,10 @@ enum boot_use {
 
 #define COMPARISON_WHY_MAX 512
 
+/* What a line was that is no boot that counts. */
+#define COMPARISON_NO_BOOT (-1)
+#define COMPARISON_FLOORS  (-2)
+
 /* The type of the line that says why there is no calibration. */
 #define COMPARISON_NO_CALIBRATION "no-calibration"
 
@@ -39,12 +43,16 @@ struct comparison {
 	const struct boot_record *first;   /* the first with a class: the others must be alike */
 	enum boot_use last_use;            /* of the boot that was added last */
 	char last_why[COMPARISON_WHY_MAX]; /* and why, when it is not whole */
+	int64_t last_slot;                 /* and its slot, or what that line was */
 };
 
 int comparison_set_plan(struct comparison *c, struct plan *take, struct err *e) __must_check;
 int comparison_add_line(struct comparison *c, const char *text, size_t len,
 			struct err *e) __must_check;
 int comparison_read(struct comparison *c, const char *path, struct err *e) __must_check;
+int comparison_check_alike(const struct comparison *c, const struct boot_record *r,
+			   struct err *e) __must_check;
+void comparison_take(struct comparison *c, struct comparison *from);
 enum boot_use comparison_judge(const struct comparison *c, const struct boot_record *r,
 			       char *ret_why, size_t len);
 void comparison_fini(struct comparison *c);

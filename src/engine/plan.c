@@ -41,6 +41,86 @@ int plan_make_schedule(struct plan *p, struct err *e)
 	return 0;
 }
 
+/* Blocks before those of a group. */
+static size_t first_block(const struct plan *p, size_t group)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < group; i++) {
+		n += p->groups[i].blocks;
+	}
+	return n;
+}
+
+/**
+ * plan_check_shards() - whether every shard of a plan has a block
+ * @p: the plan
+ * @e: set on failure
+ *
+ * Return: 0, or -EINVAL.
+ * Context: any thread.
+ */
+int plan_check_shards(const struct plan *p, struct err *e)
+{
+	size_t blocks = first_block(p, p->group_count);
+
+	if (p->shards > blocks) {
+		return err_set(e, -EINVAL,
+			       "%u shards of %zu blocks: a block is booted whole, so there are at "
+			       "most as many shards as blocks",
+			       p->shards, blocks);
+	}
+	return 0;
+}
+
+/**
+ * plan_shard_of() - which shard boots a boot
+ * @p: a plan in shards
+ * @slot: of the boot, below p->boot_count
+ *
+ * The blocks of all groups are dealt out in turn, each whole: a difference is one of boots that
+ * stood side by side.
+ *
+ * Return: from 1 to p->shards.
+ * Context: any thread.
+ */
+unsigned int plan_shard_of(const struct plan *p, size_t slot)
+{
+	const struct schedule_boot *b = &p->boots[slot];
+
+	return (unsigned int)((first_block(p, b->group) + b->block) % p->shards) + 1;
+}
+
+/**
+ * plan_is_ours() - whether a boot is one of those that this shard boots
+ * @p: the plan
+ * @slot: of the boot, below p->boot_count
+ *
+ * Return: whether; always, where the plan is not in shards.
+ * Context: any thread.
+ */
+bool plan_is_ours(const struct plan *p, size_t slot)
+{
+	return p->shards == 0 || plan_shard_of(p, slot) == p->shard;
+}
+
+/**
+ * plan_share() - how many boots are this shard's
+ * @p: the plan
+ *
+ * Return: the number; that of all boots where the plan is not in shards.
+ * Context: any thread.
+ */
+size_t plan_share(const struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t slot = 0; slot < p->boot_count; slot++) {
+		n += plan_is_ours(p, slot);
+	}
+	return n;
+}
+
 /**
  * plan_first_boot() - where the boots of a group begin
  * @p: the plan
@@ -91,6 +171,61 @@ static const char *dump(const json_t *v, char **ret)
 	return *ret ? *ret : "nothing";
 }
 
+#define PATH_ROOM 128
+
+/* Adds a key or an index to the path of a value. */
+static void go_down(char *path, const char *key, size_t index)
+{
+	size_t len = strlen(path);
+
+	if (key) {
+		snprintf(path + len, PATH_ROOM - len, "%s%s", len ? "." : "", key);
+	} else {
+		snprintf(path + len, PATH_ROOM - len, "[%zu]", index);
+	}
+}
+
+/* Goes down to the first value in which two that are not equal differ. */
+static void find_difference(const json_t **w, const json_t **f, char *path)
+{
+	const json_t *a = *w, *b = *f, *value;
+	const char *key;
+	size_t i;
+
+	if (json_is_array(a) && json_array_size(a) == json_array_size(b)) {
+		json_array_foreach (a, i, value) {
+			if (!json_equal(value, json_array_get(b, i))) {
+				*w = value;
+				*f = json_array_get(b, i);
+				go_down(path, NULL, i);
+				find_difference(w, f, path);
+				return;
+			}
+		}
+	}
+	if (!json_is_object(a) || !json_is_object(b)) {
+		return;
+	}
+	json_object_foreach ((json_t *)a, key, value) {
+		if (!json_equal(value, json_object_get(b, key))) {
+			*w = value;
+			*f = json_object_get(b, key);
+			go_down(path, key, 0);
+			find_difference(w, f, path);
+			return;
+		}
+	}
+	/* What is in both is the same: one has more. */
+	json_object_foreach ((json_t *)b, key, value) {
+		if (!json_object_get(a, key)) {
+			*w = NULL;
+			*f = value;
+			go_down(path, key, 0);
+			return;
+		}
+	}
+}
+
 /**
  * plan_check_same() - whether results are of this plan
  * @wanted: the plan line of now
@@ -102,33 +237,25 @@ static const char *dump(const json_t *v, char **ret)
  */
 int plan_check_same(const char *wanted, const char *found, struct err *e)
 {
-	json_t *w, *f, *value;
-	const char *key;
-	int r;
+	_cleanup_free_ char *a = NULL;
+	_cleanup_free_ char *b = NULL;
+	char path[PATH_ROOM] = "";
+	const json_t *in_w, *in_f;
+	json_t *w, *f;
 
 	if (strcmp(wanted, found) == 0) {
 		return 0;
 	}
 	w = json_loads(wanted, 0, NULL);
 	f = json_loads(found, 0, NULL);
-	r = err_set(e, -EEXIST, "these results are of another plan");
-	json_object_foreach (w, key, value) {
-		const json_t *other = json_object_get(f, key);
-
-		if (!json_equal(value, other)) {
-			_cleanup_free_ char *a = NULL;
-			_cleanup_free_ char *b = NULL;
-
-			r = err_set(e, -EEXIST,
-				    "these results are of another plan: its %s is %.300s, not "
-				    "%.300s",
-				    key, dump(other, &a), dump(value, &b));
-			break;
-		}
-	}
+	in_w = w;
+	in_f = f;
+	find_difference(&in_w, &in_f, path);
+	err_set(e, -EEXIST, "these results are of another plan: its %s is %.200s, not %.200s", path,
+		dump(in_f, &a), dump(in_w, &b));
 	json_decref(w);
 	json_decref(f);
-	return r;
+	return -EEXIST;
 }
 
 static void to_hex(const uint8_t *digest, size_t n, char *ret_hex)

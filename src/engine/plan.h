@@ -3,7 +3,8 @@
  * The plan of a comparison: all that decides what is booted and in which order, fixed before the
  * first boot. It is line 1 of the results file, and two runs are of one comparison exactly when
  * their plan lines are equal. Nothing that varies between equal comparisons (where the results are
- * kept, when they ran) is part of it.
+ * kept, when they ran) is part of it. The shards of one comparison have the same plan but for the
+ * number of the shard, and each draws the whole schedule.
  *
  * A plan is a list of groups, and a group a list of arms that are compared with its first one. What
  * "--a ARM --b ARM" makes is a plan of one group without a name, of two arms.
@@ -29,6 +30,7 @@
 #define PLAN_WARMUP      3u
 #define PLAN_NO_ICOUNT   (-1)
 #define PLAN_CLAIMS_MAX  64u /* of a group */
+#define PLAN_SHARDS_MAX  10000u
 
 struct plan_arm {
 	char *name; /* what a scenario calls it, or NULL */
@@ -68,6 +70,8 @@ struct plan {
 	unsigned int warmup;  /* batches before them */
 	size_t group_count;
 	struct plan_group *groups;
+	unsigned int shard;  /* of so many, whose blocks alone are booted: 1 to shards */
+	unsigned int shards; /* 0: all blocks are booted, as always but for compare --shard */
 
 	/* What plan_make_schedule() draws from the above. */
 	size_t boot_count;
@@ -76,11 +80,16 @@ struct plan {
 
 int plan_make_schedule(struct plan *p, struct err *e) __must_check;
 void plan_remove_group(struct plan *p, size_t group);
+int plan_check_shards(const struct plan *p, struct err *e) __must_check;
+unsigned int plan_shard_of(const struct plan *p, size_t slot);
+bool plan_is_ours(const struct plan *p, size_t slot);
+size_t plan_share(const struct plan *p);
 size_t plan_first_boot(const struct plan *p, size_t group);
 const struct plan_arm *plan_boot_arm(const struct plan *p, const struct schedule_boot *b);
 const struct plan_group *plan_boot_group(const struct plan *p, const struct schedule_boot *b);
 int plan_parse(const char *line, size_t len, struct plan *ret, struct err *e) __must_check;
 int plan_line(const struct plan *p, char **ret, struct err *e) __must_check;
+int plan_whole_line(const struct plan *p, char **ret, struct err *e) __must_check;
 int plan_check_same(const char *wanted, const char *found, struct err *e) __must_check;
 void plan_key(const char *line, char *ret_hex, size_t len);
 void plan_fini(struct plan *p);

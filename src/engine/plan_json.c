@@ -95,6 +95,12 @@ static json_t *sizing_to_json(const struct plan_sizing *s)
 			 (json_int_t)s->pilot_blocks);
 }
 
+/* A plan that is not in shards does not speak of them. */
+static json_t *shard_to_json(unsigned int shards, unsigned int number)
+{
+	return shards ? json_integer((json_int_t)number) : NULL;
+}
+
 /**
  * plan_line() - write a plan as the first line of a results file
  * @p: the plan
@@ -107,13 +113,16 @@ static json_t *sizing_to_json(const struct plan_sizing *s)
 int plan_line(const struct plan *p, char **ret, struct err *e)
 {
 	json_t *root = json_pack(
-		"{s:i, s:s, s:s, s:s?, s:s?, s:s, s:o, s:I, s:b, s:I, s:I, s:I, s:o, s:o}",
+		"{s:i, s:s, s:s, s:s?, s:s?, s:s, s:o, s:I, s:b, s:I, s:I, s:I, s:o*, s:o*, s:o, "
+		"s:o}",
 		"schema_version", RESULTS_SCHEMA_VERSION, "type", "plan", "ringside",
 		p->ringside_version, "title", p->title, "runner", p->runner, "backend", p->backend,
 		"icount", p->icount == PLAN_NO_ICOUNT ? json_null() : json_integer(p->icount),
 		"timeout_ns", (json_int_t)p->timeout_ns, "aa", (int)p->aa, "seed",
 		(json_int_t)p->seed, "batches", (json_int_t)p->batches, "warmup",
-		(json_int_t)p->warmup, "groups", groups_to_json(p), "boots", boots_to_json(p));
+		(json_int_t)p->warmup, "shard", shard_to_json(p->shards, p->shard), "shards",
+		shard_to_json(p->shards, p->shards), "groups", groups_to_json(p), "boots",
+		boots_to_json(p));
 	char *line;
 
 	if (root && p->pilot) {
@@ -131,6 +140,24 @@ int plan_line(const struct plan *p, char **ret, struct err *e)
 	}
 	*ret = line;
 	return 0;
+}
+
+/**
+ * plan_whole_line() - write a plan without saying which shard it is of
+ * @p: the plan
+ * @ret: set on success: equal for the shards of one comparison, and the line of a whole one
+ * @e: set on failure
+ *
+ * Return: as plan_line().
+ * Context: any thread.
+ */
+int plan_whole_line(const struct plan *p, char **ret, struct err *e)
+{
+	struct plan whole = *p;
+
+	whole.shard = 0;
+	whole.shards = 0;
+	return plan_line(&whole, ret, e);
 }
 
 static int get_number(const json_t *o, const char *key, uint64_t max, uint64_t *ret, struct err *e)
@@ -275,6 +302,30 @@ static int group_from_json(const json_t *o, struct plan_group *g, struct err *e)
 	return r;
 }
 
+/* Which shard it is, where it is one. */
+static int shard_from_json(const json_t *root, struct plan *p, struct err *e)
+{
+	uint64_t shard, shards;
+	int r;
+
+	if (!json_object_get(root, "shards") && !json_object_get(root, "shard")) {
+		return 0;
+	}
+	r = get_number(root, "shards", PLAN_SHARDS_MAX, &shards, e);
+	if (r == 0) {
+		r = get_number(root, "shard", shards, &shard, e);
+	}
+	if (r == 0 && shard == 0) {
+		r = err_set(e, -EBADMSG, "the plan's 'shard' is not a number from 1 to %" PRIu64,
+			    shards);
+	}
+	if (r == 0) {
+		p->shard = (unsigned int)shard;
+		p->shards = (unsigned int)shards;
+	}
+	return r;
+}
+
 /* The numbers, each within the limits that the options have too. */
 static int numbers_from_json(const json_t *root, struct plan *p, struct err *e)
 {
@@ -355,6 +406,9 @@ static int from_json(const json_t *root, struct plan *p, struct err *e)
 
 	if (r == 0) {
 		r = numbers_from_json(root, p, e);
+	}
+	if (r == 0) {
+		r = shard_from_json(root, p, e);
 	}
 	if (r == 0) {
 		r = get_text(root, "ringside", &p->ringside_version, e);

@@ -209,6 +209,29 @@ static void fill_arms(struct summary_pair *p)
 	}
 }
 
+/* The names of the hosts, where there are several. */
+static const char *list_hosts(struct summary_pair *p)
+{
+	size_t n = 0, len = 0;
+
+	for (size_t i = 0; i < p->c->plan.boot_count; i++) {
+		const struct boot_record *r = p->c->boots[i];
+		bool seen = !r || !*r->host_name;
+
+		/* Boots of one host stand together mostly: the search ends soon. */
+		for (size_t k = i; !seen && k > 0; k--) {
+			const struct boot_record *o = p->c->boots[k - 1];
+
+			seen = o && strcmp(o->host_name, r->host_name) == 0;
+		}
+		if (!seen && len < sizeof(p->hosts)) {
+			len += (size_t)snprintf(p->hosts + len, sizeof(p->hosts) - len, "%s%s",
+						n++ ? ", " : "", r->host_name);
+		}
+	}
+	return n > 1 ? p->hosts : NULL;
+}
+
 static void fill_head(struct summary_pair *p)
 {
 	const struct boot_record *first = p->c->first;
@@ -223,6 +246,7 @@ static void fill_head(struct summary_pair *p)
 	rep->pilot = plan->size.pilot;
 	rep->pilot_blocks = plan->size.pilot_blocks;
 	rep->blocks_planned = summary_group_of(p)->blocks;
+	rep->hosts = list_hosts(p);
 	fill_arms(p);
 	if (first) {
 		rep->class = first->exec_class;

@@ -32,6 +32,7 @@ struct summary_pair {
 	struct summary_row *rows;
 	size_t room;
 	char labels[2][128];
+	char hosts[256];
 };
 
 const struct plan_group *summary_group_of(const struct summary_pair *p);

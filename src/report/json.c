@@ -173,7 +173,7 @@ json_t *report_json(const struct report *r)
 		}
 	}
 	return json_pack(
-		"{s:i, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:b, s:b, s:s, s:s, s:o, s:I, s:{s:o, s:o, s:o, s:o}, "
+		"{s:i, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:b, s:b, s:s, s:s, s:o, s:I, s:{s:o, s:o, s:o, s:o, s:o}, "
 		"s:I, s:{s:I, s:I}, s:o*, s:{s:o, s:o}, s:o, s:i}",
 		"schema_version", REPORT_SCHEMA_VERSION, "type", "report", "title",
 		text_or_null(r->title), "group", text_or_null(r->group), "ringside",
@@ -183,8 +183,8 @@ json_t *report_json(const struct report *r)
 		text_or_null(r->backend), "ticks_per_unit", (json_int_t)r->ticks_per_unit, "host",
 		"cpu", text_or_null(r->host_cpu), "kernel", text_or_null(r->host_kernel),
 		"clocksource", text_or_null(r->host_clock), "qemu", text_or_null(r->qemu_version),
-		"seed", (json_int_t)r->seed, "blocks", "planned", (json_int_t)r->blocks_planned,
-		"complete", (json_int_t)r->blocks_complete, "sizing", sizing(r), "margin",
-		"absolute", number(r->margin_abs), "of_a", number(r->margin_rel), "benchmarks",
-		benches, "exit_status", report_exit_status(r));
+		"names", text_or_null(r->hosts), "seed", (json_int_t)r->seed, "blocks", "planned",
+		(json_int_t)r->blocks_planned, "complete", (json_int_t)r->blocks_complete, "sizing",
+		sizing(r), "margin", "absolute", number(r->margin_abs), "of_a",
+		number(r->margin_rel), "benchmarks", benches, "exit_status", report_exit_status(r));
 }

@@ -135,6 +135,7 @@ struct report {
 	enum exec_class class;
 	const char *backend;         /* "kvm", "qemu" */
 	unsigned int ticks_per_unit; /* 1, or 2^shift under icount; values are divided already */
+	const char *hosts;           /* the names of several that parted the blocks; NULL: one */
 	const char *host_cpu;        /* these four: NULL if unknown */
 	const char *host_kernel;
 	const char *host_clock; /* its clock source */

@@ -204,6 +204,11 @@ void report_put_machine(FILE *out, const struct report *r)
 			 r->host_kernel ? r->host_kernel : "");
 		report_line(out, "host", text);
 	}
+	if (r->hosts) {
+		snprintf(text, sizeof(text), "%.300s: each block was booted on one of them",
+			 r->hosts);
+		report_line(out, "hosts", text);
+	}
 	/* A host that has given its counter up as a clock has seen it go wrong. */
 	if ((r->class == EXEC_NATIVE || r->class == EXEC_NESTED) && r->host_clock &&
 	    !is_counter(r->host_clock)) {

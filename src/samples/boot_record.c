@@ -400,6 +400,7 @@ static int parse_provenance(struct boot_record *rec, const json_t *p, struct err
 	rec->ringside_version = copy_text(p, "ringside");
 	rec->kernel_sha256 = copy_text(kernel, "sha256");
 	rec->kernel_version = copy_text(kernel, "version");
+	rec->host_name = copy_text(host, "name");
 	rec->host_cpu = copy_text(host, "cpu");
 	rec->host_kernel = copy_text(host, "kernel");
 	rec->host_clock = copy_text(host, "clocksource");
@@ -407,8 +408,8 @@ static int parse_provenance(struct boot_record *rec, const json_t *p, struct err
 	rec->cpu_print = copy_text(json_object_get(p, "cpu"), "fingerprint");
 	rec->qemu_version = copy_text(json_object_get(p, "qemu"), "version");
 	if (!rec->ringside_version || !rec->kernel_sha256 || !rec->kernel_version ||
-	    !rec->host_cpu || !rec->host_kernel || !rec->host_clock || !rec->backend ||
-	    !rec->cpu_print || !rec->qemu_version) {
+	    !rec->host_name || !rec->host_cpu || !rec->host_kernel || !rec->host_clock ||
+	    !rec->backend || !rec->cpu_print || !rec->qemu_version) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	if (name) {
@@ -557,6 +558,7 @@ void boot_record_destroy(struct boot_record *r)
 	free(r->ringside_version);
 	free(r->kernel_sha256);
 	free(r->kernel_version);
+	free(r->host_name);
 	free(r->host_cpu);
 	free(r->host_kernel);
 	free(r->host_clock);

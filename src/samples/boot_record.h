@@ -67,6 +67,7 @@ struct boot_record {
 	char *ringside_version;
 	char *kernel_sha256;
 	char *kernel_version;
+	char *host_name; /* in its network, empty: not known */
 	char *host_cpu;
 	char *host_kernel;
 	char *host_clock; /* its clock source, empty: not known */

@@ -160,8 +160,8 @@ static const char *read_clocksource(char *buf, size_t size)
 /**
  * record_host_to_json() - which machine this is
  *
- * Return: a new reference: the processor's and the kernel's names, and whether it is a guest; NULL
- * when memory ran out.
+ * Return: a new reference: its name in its network, the processor's and the kernel's, and whether
+ * it is a guest; NULL when memory ran out.
  * Context: any thread; reads /proc.
  */
 json_t *record_host_to_json(void)
@@ -172,8 +172,9 @@ json_t *record_host_to_json(void)
 
 	uname(&u);
 	read_cpu(model, sizeof(model), &hypervisor);
-	return json_pack("{s:s, s:s, s:b, s:s?}", "cpu", model, "kernel", u.release, "hypervisor",
-			 hypervisor, "clocksource",
+	text_make_utf8(u.nodename);
+	return json_pack("{s:s, s:s, s:s, s:b, s:s?}", "name", u.nodename, "cpu", model, "kernel",
+			 u.release, "hypervisor", hypervisor, "clocksource",
 			 read_clocksource(clocksource, sizeof(clocksource)));
 }
 

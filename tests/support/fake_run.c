@@ -13,6 +13,8 @@
  *	crash, hang, partial, garbage, none, panic, nokvm, benchfail
  *	             what the boot does instead; with "@fast" behind it only on that command line
  *	times=FILE:N and that only for the first N boots (FILE grows by a byte each)
+ *
+ * Which machine it is on is said by FAKE_HOST, FAKE_CPU and FAKE_CLASS in the environment.
  */
 #include <fcntl.h>
 #include <jansson.h>
@@ -125,12 +127,15 @@ static void read_behaviour(void)
 
 static json_t *provenance(void)
 {
-	return json_pack("{s:s, s:{s:s, s:s, s:s}, s:s, s:{s:s, s:s}, s:n, s:n, s:s, s:s, s:s, "
-			 "s:i}",
-			 "ringside", "0.1.0", "kernel", "path", opt.kernel, "sha256", opt.sha256,
-			 "version", "6.12-fake", "append", opt.append, "host", "cpu", "Fake CPU",
-			 "kernel", "6.1", "kvm", "qemu", "backend", opt.backend, "class", "icount",
-			 "unit", "instructions", "ticks_per_unit", TICKS_PER_UNIT);
+	return json_pack(
+		"{s:s, s:{s:s, s:s, s:s}, s:s, s:{s:s*, s:s, s:s}, s:n, s:n, s:s, s:s, s:s, "
+		"s:i}",
+		"ringside", "0.1.0", "kernel", "path", opt.kernel, "sha256", opt.sha256, "version",
+		"6.12-fake", "append", opt.append, "host", "name", getenv("FAKE_HOST"), "cpu",
+		getenv("FAKE_CPU") ? getenv("FAKE_CPU") : "Fake CPU", "kernel", "6.1", "kvm",
+		"qemu", "backend", opt.backend, "class",
+		getenv("FAKE_CLASS") ? getenv("FAKE_CLASS") : "icount", "unit", "instructions",
+		"ticks_per_unit", TICKS_PER_UNIT);
 }
 
 static void add_bench(json_t *root, const char *name, int batches, double shift, int bank)
