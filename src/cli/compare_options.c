@@ -250,6 +250,9 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		{OPT_SECONDS, "budget", 0, &o->budget_ns, .min = NS_PER_SEC,
 		 .max = 30 * 86400 * NS_PER_SEC, .arg = "TIME",
 		 .help = "so many blocks, by a pilot that is booted first, as TIME is enough for"},
+		{OPT_STRING, "margin", 0, &o->margin, .arg = "SIZE",
+		 .help = "what is taken for no change: 2cycles, 0.5% of A, or \"2cycles,0.5%\", of "
+			 "which the larger one counts [0.1 units or 0.1%]"},
 		{OPT_U64, "batches", 0, &o->batches, .min = 1, .max = PLAN_BATCHES_MAX, .arg = "N",
 		 .help = "batches of a benchmark in each boot [30]"},
 		{OPT_U64, "seed", 0, &o->seed, .max = PLAN_SEED_MAX, .arg = "N",

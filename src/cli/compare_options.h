@@ -38,6 +38,7 @@ struct compare_options {
 	bool has_goal; /* the number of blocks is chosen from a pilot, by this: */
 	struct pilot_goal goal;
 	const struct plan_sizing *size; /* it was chosen like this, or NULL */
+	const char *margin;             /* or NULL: the scenario's, or the default */
 	const char *gate;               /* what fails it, or NULL: there is none */
 };
 

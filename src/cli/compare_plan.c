@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/class_detect.h"
+#include "cli/compare_margin.h"
 #include "cli/compare_options.h"
 #include "engine/scenario.h"
 #include "samples/class.h"
@@ -63,7 +64,8 @@ static int choose_backend(const struct compare_options *o, struct plan *p, struc
 	p->icount = o->icount == COMPARE_NOT_GIVEN ? PLAN_NO_ICOUNT : (int)o->icount;
 	if (strcmp(o->backend, "qemu") == 0 || (is_auto && o->icount != COMPARE_NOT_GIVEN)) {
 		p->backend = strdup("qemu");
-		return 0;
+		return compare_margin_check(p, p->icount == PLAN_NO_ICOUNT ? EXEC_TCG : EXEC_ICOUNT,
+					    e);
 	}
 	if (o->runner && !is_auto) {
 		/* What another program can do is for it to find out. */
@@ -87,7 +89,7 @@ static int choose_backend(const struct compare_options *o, struct plan *p, struc
 		log_info("backend %s: %s", kvm ? "kvm" : "qemu, counting instructions",
 			 kvm || !facts.kvm.error ? class.evidence : facts.kvm.text);
 	}
-	return 0;
+	return compare_margin_check(p, kvm ? class.class : EXEC_ICOUNT, e);
 }
 
 static int choose_seed(const struct compare_options *o, uint64_t *ret, struct err *e)
@@ -186,7 +188,7 @@ static int make_groups(struct compare_options *o, struct plan *p, struct scenari
 			g->blocks = BLOCKS_DEFAULT;
 		}
 	}
-	return r;
+	return r < 0 ? r : compare_margin_set(o->margin, p, e);
 }
 
 /* Names of features are known here, what a host has is for each boot to find out. */

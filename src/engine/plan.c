@@ -296,6 +296,7 @@ static void group_fini(struct plan_group *g)
 	}
 	free(g->arms);
 	free(g->claims);
+	free(g->margins);
 }
 
 /**

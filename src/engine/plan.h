@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "engine/arm.h"
 #include "engine/benchmarks.h"
+#include "engine/margin.h"
 #include "engine/schedule.h"
 #include "samples/claim.h"
 
@@ -31,6 +32,7 @@
 #define PLAN_NO_ICOUNT   (-1)
 #define PLAN_CLAIMS_MAX  64u /* of a group */
 #define PLAN_SHARDS_MAX  10000u
+#define PLAN_MARGINS_MAX 65u /* of a group: one of its own, and of its benchmarks */
 
 struct plan_arm {
 	char *name; /* what a scenario calls it, or NULL */
@@ -46,6 +48,8 @@ struct plan_group {
 	struct plan_arm *arms;
 	size_t claim_count;
 	struct claim *claims;
+	size_t margin_count;
+	struct margin *margins; /* see margin_of(); none: the default */
 };
 
 /* Where the number of blocks comes from, when it was chosen and not given. */

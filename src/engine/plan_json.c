@@ -57,6 +57,23 @@ static json_t *benches_to_json(benchmark_set set)
 	return array;
 }
 
+/* NULL where a group has none of its own. */
+static json_t *margins_to_json(const struct plan_group *g)
+{
+	json_t *array = g->margin_count ? json_array() : NULL;
+
+	for (size_t i = 0; array && i < g->margin_count; i++) {
+		const struct margin *m = &g->margins[i];
+		bool all = m->benches == MARGIN_BENCHES_ALL;
+		char text[MARGIN_TEXT_MAX];
+
+		array = append(array, json_pack("{s:o, s:s}", "benchmarks",
+						all ? json_null() : benches_to_json(m->benches),
+						"margin", margin_text(m, text, sizeof(text))));
+	}
+	return array;
+}
+
 static json_t *groups_to_json(const struct plan *p)
 {
 	json_t *array = json_array();
@@ -64,10 +81,11 @@ static json_t *groups_to_json(const struct plan *p)
 	for (size_t i = 0; array && i < p->group_count; i++) {
 		const struct plan_group *g = &p->groups[i];
 
-		array = append(array, json_pack("{s:s?, s:I, s:o, s:o, s:o}", "name", g->name,
+		array = append(array, json_pack("{s:s?, s:I, s:o, s:o, s:o, s:o*}", "name", g->name,
 						"blocks", (json_int_t)g->blocks, "benchmarks",
 						benches_to_json(g->benches), "arms",
-						arms_to_json(g), "claims", claims_to_json(g)));
+						arms_to_json(g), "claims", claims_to_json(g),
+						"margins", margins_to_json(g)));
 	}
 	return array;
 }
@@ -260,6 +278,34 @@ static int get_array(const json_t *o, const char *key, size_t least, size_t most
 	return 0;
 }
 
+static int margin_from_json(const json_t *o, struct margin *ret, struct err *e)
+{
+	const json_t *benches = json_object_get(o, "benchmarks");
+	const char *text = json_string_value(json_object_get(o, "margin"));
+	int r = text ? margin_parse(text, ret, e)
+		     : err_set(e, -EBADMSG, "the plan's 'margin' is not a text");
+
+	return r < 0 || json_is_null(benches) ? r : benches_from_json(benches, &ret->benches, e);
+}
+
+static int margins_from_json(const json_t *o, struct plan_group *g, struct err *e)
+{
+	const json_t *array;
+	int r = 0;
+
+	if (!json_object_get(o, "margins")) {
+		return 0;
+	}
+	r = get_array(o, "margins", 1, PLAN_MARGINS_MAX, sizeof(*g->margins), &array, &g->margins,
+		      e);
+	for (size_t n = r == 0 ? json_array_size(array) : 0; r == 0 && g->margin_count < n;) {
+		r = margin_from_json(json_array_get(array, g->margin_count),
+				     &g->margins[g->margin_count], e);
+		g->margin_count++;
+	}
+	return r;
+}
+
 static int group_from_json(const json_t *o, struct plan_group *g, struct err *e)
 {
 	const json_t *array;
@@ -299,7 +345,7 @@ static int group_from_json(const json_t *o, struct plan_group *g, struct err *e)
 			}
 		}
 	}
-	return r;
+	return r < 0 ? r : margins_from_json(o, g, e);
 }
 
 /* Which shard it is, where it is one. */

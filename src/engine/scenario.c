@@ -28,16 +28,22 @@ struct file_claim {
 	struct ymap_number from, to, change, change_to, percent, percent_to;
 };
 
+struct file_margin {
+	struct ymap_pos pos;
+	struct ymap_text margin;
+	struct ymap_list benches;
+};
+
 struct file_group {
 	struct ymap_pos pos;
-	struct ymap_text name;
+	struct ymap_text name, margin;
 	struct ymap_uint blocks;
-	struct ymap_list benches, arms, claims;
+	struct ymap_list benches, arms, claims, margins;
 };
 
 struct file {
 	struct ymap_pos pos;
-	struct ymap_text title, backend;
+	struct ymap_text title, backend, margin;
 	struct ymap_uint icount, batches, blocks, seed, timeout;
 	struct ymap_list include, groups;
 };
@@ -75,6 +81,15 @@ static const struct ymap_field claim_fields[] = {
 static const struct ymap claim_map = {"claim", sizeof(struct file_claim), claim_fields,
 				      ARRAY_SIZE(claim_fields)};
 
+static const struct ymap_field margin_fields[] = {
+	{MEMBER(struct file_margin, benches), .type = YMAP_TEXTS, .required = true, .min = 1,
+	 .max = BENCHMARKS_MAX},
+	{MEMBER(struct file_margin, margin), .type = YMAP_TEXT, .required = true},
+};
+
+static const struct ymap margin_map = {"margin", sizeof(struct file_margin), margin_fields,
+				       ARRAY_SIZE(margin_fields)};
+
 static const struct ymap_field group_fields[] = {
 	{MEMBER(struct file_group, name), .type = YMAP_TEXT, .required = true},
 	{MEMBER(struct file_group, blocks), .type = YMAP_UINT, .min = 1,
@@ -85,6 +100,9 @@ static const struct ymap_field group_fields[] = {
 	 .max = SCHEDULE_ARMS_MAX, .map = &arm_map},
 	{MEMBER(struct file_group, claims), .type = YMAP_MAPS, .max = PLAN_CLAIMS_MAX,
 	 .map = &claim_map},
+	{MEMBER(struct file_group, margin), .type = YMAP_TEXT},
+	{MEMBER(struct file_group, margins), .type = YMAP_MAPS, .min = 1,
+	 .max = PLAN_MARGINS_MAX - 1, .map = &margin_map},
 };
 
 static const struct ymap group_map = {"group", sizeof(struct file_group), group_fields,
@@ -98,6 +116,7 @@ static const struct ymap_field file_fields[] = {
 	{MEMBER(struct file, blocks), .type = YMAP_UINT, .min = 1, .max = SCHEDULE_BLOCKS_MAX},
 	{MEMBER(struct file, seed), .type = YMAP_UINT, .max = 1e15},
 	{MEMBER(struct file, timeout), .type = YMAP_UINT, .min = 1, .max = 86400},
+	{MEMBER(struct file, margin), .type = YMAP_TEXT},
 	{MEMBER(struct file, include), .type = YMAP_TEXTS, .min = 1, .max = SCENARIO_INCLUDES_MAX},
 	{MEMBER(struct file, groups), .type = YMAP_MAPS, .min = 1, .max = SCHEDULE_GROUPS_MAX,
 	 .map = &group_map},
@@ -110,7 +129,8 @@ static const struct ymap file_map = {"scenario", sizeof(struct file), file_field
 struct reading {
 	const char *path;
 	struct scenario *to;
-	unsigned int blocks; /* of groups that do not say; 0: left open */
+	unsigned int blocks;            /* of groups that do not say; 0: left open */
+	const struct ymap_text *margin; /* the same, not given: left open */
 	struct err *e;
 };
 
@@ -160,11 +180,11 @@ static int take_arm(const struct reading *r, struct file_arm *f, struct plan_gro
 	return code;
 }
 
-static int take_benches(const struct reading *r, const struct file_group *f, struct plan_group *g)
+static int take_benches(const struct reading *r, const struct ymap_list *list, benchmark_set *to)
 {
-	const struct ymap_text *texts = f->benches.items;
+	const struct ymap_text *texts = list->items;
 
-	for (size_t i = 0; i < f->benches.n; i++) {
+	for (size_t i = 0; i < list->n; i++) {
 		benchmark_set set;
 		int code = benchmarks_parse(texts[i].s, &set, r->e);
 
@@ -173,7 +193,7 @@ static int take_benches(const struct reading *r, const struct file_group *f, str
 				   texts[i].pos.column);
 			return code;
 		}
-		g->benches |= set;
+		*to |= set;
 	}
 	return 0;
 }
@@ -277,6 +297,52 @@ static int take_claim(const struct reading *r, struct file_claim *f, struct plan
 	return 0;
 }
 
+static int take_margin(const struct reading *r, const struct ymap_text *text, struct plan_group *g)
+{
+	int code = margin_parse(text->s, &g->margins[g->margin_count], r->e);
+
+	if (code < 0) {
+		err_prefix(r->e, "%s:%u:%u: 'margin'", r->path, text->pos.line, text->pos.column);
+		return code;
+	}
+	g->margin_count++;
+	return 0;
+}
+
+/* Of the file, of the group, and of its benchmarks: each counts instead of the one before. */
+static int take_margins(const struct reading *r, const struct file_group *f, struct plan_group *g)
+{
+	const struct ymap_text *own = f->margin.s ? &f->margin : r->margin;
+	const struct file_margin *list = f->margins.items;
+	int code = 0;
+
+	if (!own->s && f->margins.n == 0) {
+		return 0;
+	}
+	g->margins = calloc(f->margins.n + 1, sizeof(*g->margins));
+	if (!g->margins) {
+		return no_memory(r);
+	}
+	if (own->s) {
+		code = take_margin(r, own, g);
+	}
+	for (size_t i = 0; code == 0 && i < f->margins.n; i++) {
+		benchmark_set set = 0;
+
+		code = take_margin(r, &list[i].margin, g);
+		if (code == 0) {
+			code = take_benches(r, &list[i].benches, &set);
+			g->margins[g->margin_count - 1].benches = set;
+		}
+		if (code == 0 && (set & ~g->benches)) {
+			code = fail(r, list[i].benches.pos,
+				    "'margins': group '%s' does not run all of these benchmarks",
+				    g->name);
+		}
+	}
+	return code;
+}
+
 static int take_group(const struct reading *r, struct file_group *f)
 {
 	struct plan_group *g = &r->to->groups[r->to->group_count];
@@ -298,14 +364,14 @@ static int take_group(const struct reading *r, struct file_group *f)
 	if (!g->arms || !g->claims) {
 		return no_memory(r);
 	}
-	code = take_benches(r, f, g);
+	code = take_benches(r, &f->benches, &g->benches);
 	for (size_t i = 0; code == 0 && i < f->arms.n; i++) {
 		code = take_arm(r, &arms[i], g);
 	}
 	for (size_t i = 0; code == 0 && i < f->claims.n; i++) {
 		code = take_claim(r, &claims[i], g);
 	}
-	return code;
+	return code < 0 ? code : take_margins(r, f, g);
 }
 
 static int take_groups(const struct reading *r, struct file *f)
@@ -335,13 +401,14 @@ static int take_include(const struct reading *r, const struct ymap_text *name)
 {
 	const char *slash = strrchr(r->path, '/');
 	char path[PATH_MAX];
-	struct reading inner = {.path = path, .to = r->to, .blocks = r->blocks, .e = r->e};
+	struct reading inner = *r;
 	struct file f = {0};
 	int n = *name->s == '/' || !slash ? snprintf(path, sizeof(path), "%s", name->s)
 					  : snprintf(path, sizeof(path), "%.*s/%s",
 						     (int)(slash - r->path), r->path, name->s);
 	int code;
 
+	inner.path = path;
 	if (n >= (int)sizeof(path)) {
 		return fail(r, name->pos, "'include': the path is too long");
 	}
@@ -353,6 +420,7 @@ static int take_include(const struct reading *r, const struct ymap_text *name)
 			    "'include' in a file that is itself included (by %s)", r->path);
 	} else {
 		inner.blocks = r->blocks ? r->blocks : (unsigned int)f.blocks.v;
+		inner.margin = r->margin->s ? r->margin : &f.margin;
 		code = take_groups(&inner, &f);
 	}
 	ymap_fini(&file_map, &f);
@@ -408,6 +476,7 @@ int scenario_read(const char *path, struct scenario *ret, struct err *e)
 
 	if (code == 0) {
 		r.blocks = (unsigned int)f.blocks.v;
+		r.margin = &f.margin;
 		code = take_file(&r, &f);
 	}
 	ymap_fini(&file_map, &f);

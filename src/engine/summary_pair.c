@@ -75,7 +75,19 @@ const struct boot_record *summary_whole_boot(const struct summary_pair *p, size_
 	return r && comparison_judge(p->c, r, why, sizeof(why)) == BOOT_WHOLE ? r : NULL;
 }
 
-static int add_row(struct summary_pair *p, const struct boot_bench *b)
+/* A row has a margin of its own where its benchmark, number @i, has. */
+static void set_margin(const struct summary_pair *p, size_t i, struct report_bench *bench)
+{
+	const struct plan_group *g = summary_group_of(p);
+	struct margin m = margin_of(g->margins, g->margin_count, i);
+
+	if (g->margin_count > 0 && m.benches != MARGIN_BENCHES_ALL) {
+		bench->margin_abs = m.units;
+		bench->margin_rel = m.percent / 100;
+	}
+}
+
+static int add_row(struct summary_pair *p, size_t i, const struct boot_bench *b)
 {
 	struct report *rep = &p->report;
 	struct report_bench *bench = &rep->benches[rep->n_benches];
@@ -97,6 +109,7 @@ static int add_row(struct summary_pair *p, const struct boot_bench *b)
 		.is_probe = b->is_probe,
 		.blocks = row->blocks,
 	};
+	set_margin(p, i, bench);
 	rep->n_benches++;
 	return 0;
 }
@@ -146,7 +159,7 @@ static int make_rows(struct summary_pair *p)
 				const struct boot_bench *b = &r->benches[k];
 
 				if (wants_row(p, i, b) && !has_row(rep, b->name) &&
-				    add_row(p, b) < 0) {
+				    add_row(p, i, b) < 0) {
 					return -ENOMEM;
 				}
 			}
@@ -236,6 +249,9 @@ static void fill_head(struct summary_pair *p)
 {
 	const struct boot_record *first = p->c->first;
 	const struct plan *plan = &p->c->plan;
+	const struct plan_group *g = summary_group_of(p);
+	/* Of the group: it is the first where it has one. */
+	struct margin margin = margin_of(g->margins, g->margin_count > 0, BENCHMARKS_MAX - 1);
 	struct report *rep = &p->report;
 
 	rep->ringside_version = plan->ringside_version;
@@ -247,6 +263,8 @@ static void fill_head(struct summary_pair *p)
 	rep->pilot_blocks = plan->size.pilot_blocks;
 	rep->blocks_planned = summary_group_of(p)->blocks;
 	rep->hosts = list_hosts(p);
+	rep->margin_abs = margin.units;
+	rep->margin_rel = margin.percent / 100;
 	fill_arms(p);
 	if (first) {
 		rep->class = first->exec_class;
@@ -275,18 +293,33 @@ static void fill_head(struct summary_pair *p)
 	}
 }
 
+/* What another program has booted may count otherwise than was thought. */
+static int check_margins(const struct summary_pair *p, struct err *e)
+{
+	const struct plan_group *g = summary_group_of(p);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && p->c->first && i < g->margin_count; i++) {
+		r = margin_check_class(&g->margins[i], p->c->first->exec_class, e);
+	}
+	return r;
+}
+
 /**
  * summary_pair_init() - fill the report of one comparison, but for what is computed
  * @p: all zero but for its first members; end it with summary_pair_fini(), also on failure
  * @e: set on failure
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -EINVAL for a margin in units of another class, or -ENOMEM.
  * Context: main thread.
  */
 int summary_pair_init(struct summary_pair *p, struct err *e)
 {
-	int r;
+	int r = check_margins(p, e);
 
+	if (r < 0) {
+		return r;
+	}
 	p->report = (struct report)REPORT_INIT;
 	r = make_rows(p);
 	for (size_t i = 0; r == 0 && i < p->report.n_benches; i++) {

@@ -10,14 +10,17 @@ static int compute_one(const struct report *r, struct stats_comparison *ret, str
 	struct stats_options opt = STATS_OPTIONS_INIT;
 
 	opt.seed = r->seed;
-	opt.margin_abs = r->margin_abs;
-	opt.margin_rel = r->margin_rel;
 	opt.judges_speed = exec_class_judges_speed(r->class);
 	opt.deterministic = r->class == EXEC_ICOUNT;
 	opt.same_arm = r->same_arm;
 	for (size_t i = 0; i < r->n_benches; i++) {
 		const struct report_bench *b = &r->benches[i];
-		int ret_code = stats_compare(b->blocks, b->n_blocks, &opt, &ret[i]);
+		bool own = b->margin_abs > 0;
+		int ret_code;
+
+		opt.margin_abs = own ? b->margin_abs : r->margin_abs;
+		opt.margin_rel = own ? b->margin_rel : r->margin_rel;
+		ret_code = stats_compare(b->blocks, b->n_blocks, &opt, &ret[i]);
 
 		if (ret_code < 0) {
 			return err_set(e, ret_code, "%s: %s", b->name, stats_error_text(ret_code));

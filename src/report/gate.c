@@ -164,7 +164,7 @@ static void add_advice(struct report_gate *g, const struct worst *w)
 	const struct stats_comparison *c = &w->b->result;
 	unsigned int needed = 1;
 
-	if (c->verdict == VERDICT_INCONCLUSIVE) {
+	if (w->b->gate != REPORT_GATE_OPEN || c->verdict == VERDICT_INCONCLUSIVE) {
 		return;
 	}
 	while (needed < 64 && ldexp(2 * (double)w->r->family, -(int)needed) > ALPHA) {

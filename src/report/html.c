@@ -262,6 +262,10 @@ static void put_bench(FILE *out, const struct report *r, size_t at, size_t k)
 	report_html_shift(out, r, b);
 	fputs("</div>\n<dl>\n", out);
 	put_batches(out, r, b);
+	if (b->margin_abs > 0) {
+		report_margin_words(r, b->margin_abs, b->margin_rel, text, sizeof(text));
+		put_fact(out, "margin", text);
+	}
 	if (c->exact) {
 		report_exact_where(b, text, sizeof(text));
 		put_fact(out, "exact", text);
@@ -308,6 +312,14 @@ static void put_arm(FILE *out, const struct report *r, int side)
 	fputs("</dd>\n", out);
 }
 
+static void put_margin(FILE *out, const struct report *r)
+{
+	char text[160];
+
+	report_margin_words(r, r->margin_abs, r->margin_rel, text, sizeof(text));
+	put_fact(out, "margin", text);
+}
+
 static void put_provenance(FILE *out, const struct report_set *s, const struct report_html *h)
 {
 	const struct report *r = s->reports[0];
@@ -326,12 +338,15 @@ static void put_provenance(FILE *out, const struct report_set *s, const struct r
 	snprintf(text, sizeof(text), "%zu of %zu boots recorded, seed %llu; one boot is one sample",
 		 s->boots_recorded, s->boots_planned, (unsigned long long)r->seed);
 	put_fact(out, "plan", text);
-	snprintf(text, sizeof(text), "%g %s or %g %% of A, whichever is more, is no change",
-		 r->margin_abs, exec_class_unit(r->class), 100 * r->margin_rel);
-	put_fact(out, "margin", text);
+	if (report_set_has_one_margin(s)) {
+		put_margin(out, r);
+	}
 	for (size_t i = 0; i < s->n_reports; i++) {
 		if (report_set_begins_group(s, i)) {
 			put_fact(out, "group", s->reports[i]->group);
+			if (!report_set_has_one_margin(s)) {
+				put_margin(out, s->reports[i]);
+			}
 			put_arm(out, s->reports[i], STATS_A);
 		}
 		put_arm(out, s->reports[i], STATS_B);

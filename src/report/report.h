@@ -104,6 +104,8 @@ struct report_bench {
 	uint64_t calls;       /* of these in one batch, 0 if it varies */
 	double units_hz;      /* units in a second, for a rate; 0: none is shown */
 	const char *error;    /* NULL, or why some boot has no value for it */
+	double margin_abs;    /* of this row alone, or 0: the report's ... */
+	double margin_rel;    /* ... and as a share of A's median */
 	bool is_probe;        /* counted by the guest's kernel, not timed in batches */
 	uint64_t samples[2];  /* of a probe: all that its boots counted; then no batches */
 	size_t boots_lost[2]; /* boots without a value (their whole block is left out) */

@@ -36,10 +36,12 @@ const char *report_reading(enum exec_class class);
 char report_letter(const struct report *r, int side);
 size_t report_boots(const struct report_bench *b);
 const char *report_interval(const struct stats_comparison *c, int decimals, char *buf, size_t len);
+void report_margin_words(const struct report *r, double units, double share, char *ret, size_t len);
 void report_exact_where(const struct report_bench *b, char *ret, size_t len);
 
 int report_warn(const struct report *r, struct report_bench *b) __must_check;
 
+bool report_set_has_one_margin(const struct report_set *s);
 bool report_set_begins_group(const struct report_set *s, size_t i);
 
 /* Pieces of the text that several pages are made of. */

@@ -156,6 +156,24 @@ static void put_claims(FILE *out, const struct report_set *s)
 	put_rule(out);
 }
 
+/**
+ * report_set_has_one_margin() - whether all groups have the same
+ * @s: the set
+ *
+ * Return: true where it can stand at the head of the report.
+ * Context: any thread.
+ */
+bool report_set_has_one_margin(const struct report_set *s)
+{
+	for (size_t i = 1; i < s->n_reports; i++) {
+		if (s->reports[i]->margin_abs != s->reports[0]->margin_abs ||
+		    s->reports[i]->margin_rel != s->reports[0]->margin_rel) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void put_set_head(FILE *out, const struct report_set *s)
 {
 	const struct report *first = s->reports[0];
@@ -171,7 +189,9 @@ static void put_set_head(FILE *out, const struct report_set *s)
 		 s->boots_recorded, s->boots_planned, (unsigned long long)first->seed);
 	report_line(out, "plan", text);
 	report_put_sizing(out, first);
-	report_put_margin(out, first);
+	if (report_set_has_one_margin(s)) {
+		report_put_margin(out, first);
+	}
 	if (reading) {
 		report_line(out, "reading", reading);
 	}
@@ -205,6 +225,9 @@ static void put_comparison(FILE *out, const struct report_set *s, size_t i, bool
 			 r->group ? r->group : "", r->blocks_complete, r->blocks_planned);
 		report_wrap(out, 0, 0, text);
 		report_put_arm(out, r, STATS_A);
+		if (!report_set_has_one_margin(s)) {
+			report_put_margin(out, r);
+		}
 	}
 	report_put_arm(out, r, STATS_B);
 	for (size_t k = 0; details && k < r->n_benches; k++) {

@@ -229,10 +229,9 @@ void report_put_machine(FILE *out, const struct report *r)
  */
 void report_put_margin(FILE *out, const struct report *r)
 {
-	char text[ERR_TEXT_MAX];
+	char text[REPORT_SENTENCE_MAX];
 
-	snprintf(text, sizeof(text), "up to %g %s or %g %% of A, whichever is more, is no change",
-		 r->margin_abs, exec_class_unit(r->class), 100 * r->margin_rel);
+	report_margin_words(r, r->margin_abs, r->margin_rel, text, sizeof(text));
 	report_line(out, "margin", text);
 }
 
@@ -420,6 +419,12 @@ static void put_effect(FILE *out, const struct report *r, const struct report_be
 	char label[LABEL];
 	int pd = report_decimals(report_percent_of_a(b, c->interval.hi - c->interval.lo) / 2, 2, 3);
 
+	if (b->margin_abs > 0) {
+		char text[REPORT_SENTENCE_MAX];
+
+		report_margin_words(r, b->margin_abs, b->margin_rel, text, sizeof(text));
+		value(out, "margin", "%s", text);
+	}
 	if (c->exact) {
 		put_exact(out, r, b, d);
 		return;

@@ -152,6 +152,33 @@ const char *report_interval(const struct stats_comparison *c, int decimals, char
 }
 
 /**
+ * report_margin_words() - what difference is taken for no change
+ * @r: the report
+ * @units: up to so many, above 0
+ * @share: or up to this share of A's median; 0: none
+ * @ret: half a sentence
+ * @len: its size
+ *
+ * Context: any thread.
+ */
+void report_margin_words(const struct report *r, double units, double share, char *ret, size_t len)
+{
+	const char *unit = exec_class_unit(r->class);
+	char a = report_letter(r, STATS_A);
+
+	if (units < 1e-6 && share > 0) {
+		snprintf(ret, len, "up to %g %% of %c is no change", 100 * share, a);
+	} else if (units < 1e-6) {
+		snprintf(ret, len, "none: any difference is a change");
+	} else if (share > 0) {
+		snprintf(ret, len, "up to %g %s or %g %% of %c, whichever is more, is no change",
+			 units, unit, 100 * share, a);
+	} else {
+		snprintf(ret, len, "up to %g %s is no change", units, unit);
+	}
+}
+
+/**
  * report_exact_where() - in what an exact effect was seen
  * @b: a benchmark whose result is exact
  * @ret: "the same in 6 of 6 blocks", or "identical in 24 of 24 boots"

@@ -78,6 +78,33 @@ def test_every_form_says_what_the_gate_does(bench):
     assert '<p class="gate">gate failed: ' in form("--html", "-")
 
 
+def test_a_margin_of_ones_own_is_in_the_plan_and_decides(bench):
+    bench.behave("faster=-3")
+    p = bench.compare("--gate", "--margin", "3instructions", bench="syscall.null")
+    assert p.returncode == 0, p.stderr
+    assert "margin   up to 3 instructions is no change" in p.stdout
+    assert "equivalent: no change beyond the margin of 3.0 instructions per call: exactly" in \
+        " ".join(p.stdout.split())
+    assert bench.lines()[0]["groups"][0]["margins"] == [
+        {"benchmarks": None, "margin": "3instructions"}]
+    again = bench.run(RINGSIDE, "report", "--gate", bench.results)
+    assert (again.returncode, again.stdout) == (0, p.stdout)
+    bench.results = str(bench.path / "less.ndjson")
+    p = bench.compare("--gate", "--margin", "1%", bench="syscall.null")
+    assert p.returncode == 1, p.stderr
+    assert "margin   up to 1 % of A is no change" in p.stdout
+
+
+@pytest.mark.parametrize("text, why", [
+    ("2seconds", "--margin: expected a margin such as 2cycles"),
+    ("2cycles", "a margin of 2 cycles: class icount counts instructions, and one is not the other"),
+])
+def test_a_margin_that_is_none_or_of_another_unit_is_refused(bench, text, why):
+    p = bench.compare("--margin", text)
+    assert p.returncode == 2 and why in p.stderr
+    assert p.stdout == ""
+
+
 @pytest.mark.parametrize("command", ["compare", "report"])
 def test_a_word_that_is_no_gate_is_refused(bench, command):
     p = bench.run(RINGSIDE, command, "--gate=better", "x")

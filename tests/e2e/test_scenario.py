@@ -251,7 +251,7 @@ def test_a_wrong_file_is_refused_with_its_place_and_what_is_allowed(scenario):
     p = scenario.compare()
     assert p.returncode == 2
     assert p.stderr == ("ringside: error: %s:32:5: group: 'block' is no key of it; its keys are: "
-                        "name, blocks, benches, arms, claims\n" % scenario.file)
+                        "name, blocks, benches, arms, claims, margin, margins\n" % scenario.file)
     os.unlink(scenario.file)
     p = scenario.compare()
     assert (p.returncode, p.stderr) == (

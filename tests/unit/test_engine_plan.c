@@ -127,6 +127,33 @@ static void groups_of_more_arms_and_their_claims_are_read_back_too(void **state)
 	free(line);
 }
 
+static void margins_are_read_back_to_the_last_bit(void **state)
+{
+	static const char *const texts[] = {"2cycles,0.35%", "0.1%"};
+	char *line = make_groups(5, "x", true);
+	struct plan p;
+	char *with, *again;
+
+	assert_null(strstr(line, "margin")); /* a plan without any is written as ever */
+	assert_int_equal(plan_parse(line, strlen(line), &p, &e), 0);
+	p.groups[1].margins = calloc(2, sizeof(struct margin));
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(margin_parse(texts[i], &p.groups[1].margins[i], &e), 0);
+	}
+	p.groups[1].margins[1].benches = benchmark_bit(0);
+	p.groups[1].margin_count = 2;
+	assert_int_equal(plan_line(&p, &with, &e), 0);
+	plan_fini(&p);
+	assert_int_equal(plan_parse(with, strlen(with), &p, &e), 0);
+	assert_true(p.groups[1].margins[0].percent == .35);
+	assert_int_equal(plan_line(&p, &again, &e), 0);
+	assert_string_equal(with, again);
+	plan_fini(&p);
+	free(again);
+	free(with);
+	free(line);
+}
+
 static void the_processor_of_an_arm_is_kept(void **state)
 {
 	char *line = make_line(5, "");
@@ -299,6 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_that_is_read_back_writes_the_same_line),
 		cmocka_unit_test(groups_of_more_arms_and_their_claims_are_read_back_too),
+		cmocka_unit_test(margins_are_read_back_to_the_last_bit),
 		cmocka_unit_test(the_processor_of_an_arm_is_kept),
 		cmocka_unit_test(a_task_is_kept_and_one_that_there_is_not_is_refused),
 		cmocka_unit_test(a_group_that_is_left_out_leaves_the_others_as_they_were),

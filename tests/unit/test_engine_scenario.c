@@ -145,8 +145,8 @@ static void what_a_file_leaves_open_is_said_to_be_open(void **state)
 	scenario_fini(&s);
 }
 
-#define GROUP_KEYS "name, blocks, benches, arms, claims"
-#define FILE_KEYS  "title, backend, icount, batches, blocks, seed, timeout, include, groups"
+#define GROUP_KEYS "name, blocks, benches, arms, claims, margin, margins"
+#define FILE_KEYS  "title, backend, icount, batches, blocks, seed, timeout, margin, include, groups"
 #define CLAIM_KEYS                                                                             \
 	"text, source, hardware, from, to, change, change_to, percent, percent_to, unit, of, " \
 	"arm, bench, against, floor, no_floor, note"
@@ -172,6 +172,13 @@ static void what_is_wrong_in_a_file_is_named_with_its_place(void **state)
 		 "3:5: group: 'benches' is missing; its keys are: " GROUP_KEYS},
 		{HEAD GROUP "    arm: x\n",
 		 "8:5: group: 'arm' is no key of it; its keys are: " GROUP_KEYS},
+		{"title: t\nmargin: 2seconds\ngroups:\n" GROUP,
+		 "2:9: 'margin': expected a margin such as 2cycles, 0.5instructions, 0.5% or "
+		 "\"2cycles,0.5%\", got '2seconds'"},
+		{HEAD GROUP "    margins: [{benches: [syscall.null]}]\n",
+		 "8:15: margin: 'margin' is missing; its keys are: benches, margin"},
+		{HEAD GROUP "    margins: [{benches: [ctxsw.pipe], margin: 1}]\n",
+		 "8:25: 'margins': group 'g' does not run all of these benchmarks"},
 		{HEAD GROUP GROUP, "8:11: there are two groups of the name 'g'"},
 		{HEAD "  - name: g\n    benches: [speed]\n" ARMS,
 		 "4:15: benches: 'speed' is no benchmark and no group; there are: syscall.null, "},
@@ -236,6 +243,25 @@ static void a_file_that_is_missing_is_named(void **state)
 	assert_string_equal(e.text, "/no/such.yaml: No such file or directory");
 }
 
+static void margins_are_of_the_file_the_group_and_its_benchmarks(void **state)
+{
+	const struct plan_group *g;
+
+	assert_int_equal(read_text("title: t\nmargin: 1%\ngroups:\n"
+				   "  - name: f\n    benches: [syscall]\n" ARMS
+				   "  - name: g\n    benches: [syscall]\n    margin: 2cycles\n" ARMS
+				   "    margins:\n"
+				   "      - {benches: [syscall.null], margin: 0.5}\n"),
+			 0);
+	g = &s.groups[0];
+	assert_true(margin_of(g->margins, g->margin_count, 0).percent == 1);
+	g = &s.groups[1];
+	assert_true(margin_of(g->margins, g->margin_count, 0).units == .5);
+	assert_true(margin_of(g->margins, g->margin_count, 1).units == 2);
+	assert_string_equal(g->margins[0].unit, "cycles");
+	scenario_fini(&s);
+}
+
 static void the_groups_of_other_files_are_taken_in_and_their_defaults_are_not(void **state)
 {
 	put("b.yaml", "title: b\nblocks: 5\nseed: 9\nbatches: 4\ngroups:\n" GROUP
@@ -293,6 +319,7 @@ int main(void)
 		cmocka_unit_test(what_a_file_leaves_open_is_said_to_be_open),
 		cmocka_unit_test(what_is_wrong_in_a_file_is_named_with_its_place),
 		cmocka_unit_test(a_file_that_is_missing_is_named),
+		cmocka_unit_test(margins_are_of_the_file_the_group_and_its_benchmarks),
 		cmocka_unit_test(the_groups_of_other_files_are_taken_in_and_their_defaults_are_not),
 		cmocka_unit_test(what_is_wrong_in_an_included_file_is_named_there),
 	};
