@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/compare_floors.h"
 #include "cli/compare_kernels.h"
+#include "cli/compare_noise.h"
 #include "cli/compare_options.h"
 #include "cli/compare_pilot.h"
 #include "cli/helpers.h"
@@ -273,6 +274,7 @@ static int boot_all(struct context *x)
 		.results = x->results,
 		.progress = &progress,
 	};
+	bool booted = x->c.done < x->c.plan.boot_count;
 	struct err e = ERR_INIT;
 	enum compare_end end;
 	int signal = 0;
@@ -298,6 +300,7 @@ static int boot_all(struct context *x)
 	case COMPARE_COMPLETE:
 		break;
 	}
+	compare_noise_record(&x->c, booted ? x->results : NULL);
 	log_info("every record is in %s", results_path(x->results));
 	return x->c.plan.shards ? end_shard(x) : report(x);
 }

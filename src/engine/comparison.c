@@ -321,6 +321,24 @@ static int add_no_calibration(struct comparison *c, const char *text, size_t len
 	return 0;
 }
 
+/* The first line counts: what the host knew when the comparison ended. */
+static int add_noise(struct comparison *c, const char *text, size_t len, struct err *e)
+{
+	struct noise n;
+	int r = noise_parse(text, len, &n, e);
+
+	if (r < 0) {
+		return r;
+	}
+	if (c->has_noise) {
+		noise_fini(&n);
+		return 0;
+	}
+	c->noise = n;
+	c->has_noise = true;
+	return 0;
+}
+
 /**
  * comparison_add_line() - take in a line of a results file
  * @c: the comparison; without a plan yet, the line must be one
@@ -349,6 +367,9 @@ int comparison_add_line(struct comparison *c, const char *text, size_t len, stru
 	if (c->plan_text && is_of_type(text, len, "plan")) {
 		return err_set(e, -EXDEV,
 			       "a second plan: a file has the results of one comparison");
+	}
+	if (c->plan_text && is_of_type(text, len, NOISE_LINE)) {
+		return add_noise(c, text, len, e);
 	}
 	if (c->plan_text) {
 		return add_boot(c, text, len, e);
@@ -411,6 +432,7 @@ void comparison_fini(struct comparison *c)
 	free(c->failed);
 	free(c->calibration);
 	free(c->no_calibration);
+	noise_fini(&c->noise);
 	free(c->plan_text);
 	plan_fini(&c->plan);
 	*c = (struct comparison){0};

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/calibration.h"
+#include "engine/noise.h"
 #include "engine/plan.h"
 #include "samples/boot_record.h"
 
@@ -40,6 +41,8 @@ struct comparison {
 	size_t *failed; /* a group: of these, the ones whose guest did not give every number */
 	struct calibration *calibration;   /* of the host, where it is recorded */
 	char *no_calibration;              /* else why there is none, where that is recorded */
+	struct noise noise;                /* floors of the host, where they are recorded */
+	bool has_noise;                    /* they are */
 	const struct boot_record *first;   /* the first with a class: the others must be alike */
 	enum boot_use last_use;            /* of the boot that was added last */
 	char last_why[COMPARISON_WHY_MAX]; /* and why, when it is not whole */

@@ -93,6 +93,7 @@ static int add_row(struct summary_pair *p, size_t i, const struct boot_bench *b)
 	struct report_bench *bench = &rep->benches[rep->n_benches];
 	struct summary_row *row = &p->rows[rep->n_benches];
 	size_t blocks = summary_group_of(p)->blocks;
+	const struct noise_floor *noise = p->against ? NULL : noise_find(&p->c->noise, b->name);
 
 	assert(rep->n_benches < p->room);
 	row->blocks = calloc(blocks, sizeof(*row->blocks));
@@ -110,6 +111,11 @@ static int add_row(struct summary_pair *p, size_t i, const struct boot_bench *b)
 		.blocks = row->blocks,
 	};
 	set_margin(p, i, bench);
+	if (noise) {
+		bench->noise = noise->value;
+		bench->noise_of = noise->comparisons;
+		memcpy(bench->noise_blocks, noise->blocks, sizeof(noise->blocks));
+	}
 	rep->n_benches++;
 	return 0;
 }

@@ -186,3 +186,51 @@ json_t *report_aa_json(const struct report_set *s)
 	}
 	return list;
 }
+
+/**
+ * report_noise_words() - the noise floor of a benchmark as a text
+ * @b: computed
+ * @decimals: of its numbers
+ * @ret: set where it is known
+ * @len: size of @ret
+ *
+ * Return: whether it is known.
+ * Context: any thread.
+ */
+bool report_noise_words(const struct report_bench *b, int decimals, char *ret, size_t len)
+{
+	const size_t *blocks = b->noise_blocks;
+	char most[24] = "";
+
+	if (b->noise_of == 0) {
+		return false;
+	}
+	if (blocks[1] > blocks[0]) {
+		snprintf(most, sizeof(most), " to %zu", blocks[1]);
+	}
+	snprintf(ret, len,
+		 "%s, the 95th percentile of |effect| in %zu comparisons of an arm with itself on "
+		 "this host (%zu%s blocks)%s",
+		 report_number(b->noise, decimals).text, b->noise_of, blocks[0], most,
+		 b->result.blocks > 0 && b->noise > 0 && fabs(b->result.effect) <= b->noise
+			 ? ": this effect is no larger"
+			 : "");
+	return true;
+}
+
+/**
+ * report_knows_noise() - is there a noise floor for any benchmark?
+ * @r: the report
+ *
+ * Return: whether there is.
+ * Context: any thread.
+ */
+bool report_knows_noise(const struct report *r)
+{
+	for (size_t i = 0; i < r->n_benches; i++) {
+		if (r->benches[i].noise_of > 0) {
+			return true;
+		}
+	}
+	return false;
+}

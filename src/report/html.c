@@ -277,6 +277,9 @@ static void put_bench(FILE *out, const struct report *r, size_t at, size_t k)
 			c->p_exact ? "exact" : "drawn", c->blocks, report_p(c->p_holm).text,
 			r->family);
 	}
+	if (report_noise_words(b, d, text, sizeof(text))) {
+		put_fact(out, "noise floor", text);
+	}
 	put_fact(out, "error", b->error);
 	fputs("</dl>\n", out);
 	put_values(out, r, b);

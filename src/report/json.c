@@ -116,6 +116,16 @@ static json_t *rate(const struct report_bench *b)
 		       : NULL;
 }
 
+/* NULL where it is not known. */
+static json_t *noise(const struct report_bench *b)
+{
+	return b->noise_of > 0 ? json_pack("{s:o, s:I, s:I, s:I}", "value", number(b->noise),
+					   "comparisons", (json_int_t)b->noise_of, "blocks_least",
+					   (json_int_t)b->noise_blocks[0], "blocks_most",
+					   (json_int_t)b->noise_blocks[1])
+			       : NULL;
+}
+
 static json_t *bench(const struct report *r, const struct report_bench *b)
 {
 	const struct stats_comparison *c = &b->result;
@@ -133,7 +143,7 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 			     number(c->shift), "interval", interval(&c->shift_interval));
 	return json_pack(
 		"{s:s, s:s, s:s, s:b, s:I, s:o, s:{s:o, s:o}, s:I, s:o, s:o, s:o, s:o, s:o, "
-		"s:b, s:b, s:s, s:s, s:s*, s:s, s:o, s:o*, s:o*}",
+		"s:b, s:b, s:s, s:s, s:s*, s:s, s:o, s:o*, s:o*, s:o*}",
 		"name", b->name, "per", b->per, "unit", exec_class_unit(r->class), "probe",
 		b->is_probe, "calls_per_batch", (json_int_t)b->calls, "error",
 		text_or_null(b->error), "arms", "a", bench_arm(b, STATS_A), "b",
@@ -143,7 +153,8 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 		"exact", c->exact, "verdict", stats_verdict_name(c->verdict), "reason",
 		stats_reason_name(c->reason), "gate",
 		b->gate == REPORT_GATE_NONE ? NULL : report_gate_name(b->gate), "text", sentence,
-		"warnings", warnings(b), "quantile_shift", quantile_shift(b), "rate", rate(b));
+		"warnings", warnings(b), "quantile_shift", quantile_shift(b), "rate", rate(b),
+		"noise_floor", noise(b));
 }
 
 /* NULL where the number of blocks was given. */

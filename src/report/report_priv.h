@@ -39,6 +39,9 @@ const char *report_interval(const struct stats_comparison *c, int decimals, char
 void report_margin_words(const struct report *r, double units, double share, char *ret, size_t len);
 void report_exact_where(const struct report_bench *b, char *ret, size_t len);
 
+bool report_noise_words(const struct report_bench *b, int decimals, char *ret, size_t len);
+bool report_knows_noise(const struct report *r);
+
 int report_warn(const struct report *r, struct report_bench *b) __must_check;
 
 bool report_set_has_one_margin(const struct report_set *s);

@@ -171,6 +171,7 @@ int report_set_markdown(const struct report_set *s, FILE *out)
 	for (size_t i = 0; i < s->n_reports; i++) {
 		const struct report *r = s->reports[i];
 		char a = report_letter(r, STATS_A), b_side = report_letter(r, STATS_B);
+		bool noise = report_knows_noise(r);
 
 		fprintf(out, "%s**%c: ", i ? "\n" : "", a);
 		put_markdown(out, r->arms[STATS_A].label);
@@ -180,22 +181,25 @@ int report_set_markdown(const struct report_set *s, FILE *out)
 			exec_class_name(r->class), r->blocks_complete, r->blocks_planned,
 			(unsigned long long)r->seed);
 		fprintf(out,
-			"| %s | %c | %c | %c - %c | 95 %% interval | of %c | verdict |\n"
-			"| --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
-			exec_class_unit(r->class), a, b_side, b_side, a, a);
+			"| %s | %c | %c | %c - %c | 95 %% interval | of %c |%s verdict |\n"
+			"| --- | ---: | ---: | ---: | ---: | ---: |%s --- |\n",
+			exec_class_unit(r->class), a, b_side, b_side, a, a,
+			noise ? " noise floor |" : "", noise ? " ---: |" : "");
 		for (size_t k = 0; k < r->n_benches; k++) {
 			const struct report_bench *b = &r->benches[k];
 			const struct stats_comparison *c = &b->result;
 			int d = report_bench_decimals(b);
 			char interval[REPORT_INTERVAL_MAX];
 
-			fprintf(out, "| `%s` | %s | %s | %s | %s | %s %% | %s |\n", b->name,
+			fprintf(out, "| `%s` | %s | %s | %s | %s | %s %% |%s%s%s %s |\n", b->name,
 				report_number(c->median[STATS_A], d).text,
 				report_number(c->median[STATS_B], d).text,
 				report_number_signed(c->effect, d).text,
 				report_interval(c, d, interval, sizeof(interval)),
 				report_number_signed(report_percent_of_a(b, c->effect), 2).text,
-				stats_verdict_name(c->verdict));
+				noise ? " " : "",
+				noise ? report_number(b->noise_of ? b->noise : NAN, d).text : "",
+				noise ? " |" : "", stats_verdict_name(c->verdict));
 		}
 	}
 	if (s->gate) {

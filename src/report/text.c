@@ -397,6 +397,15 @@ static void put_p(FILE *out, const struct report *r, const struct stats_comparis
 	}
 }
 
+static void put_noise(FILE *out, const struct report_bench *b, int d)
+{
+	char text[REPORT_SENTENCE_MAX];
+
+	if (report_noise_words(b, d, text, sizeof(text))) {
+		value(out, "noise floor", "%s", text);
+	}
+}
+
 /* Nothing varies: there is a number, and nothing to say of its chance. */
 static void put_exact(FILE *out, const struct report *r, const struct report_bench *b, int d)
 {
@@ -410,6 +419,7 @@ static void put_exact(FILE *out, const struct report *r, const struct report_ben
 	value(out, label, "%s exactly, %s", report_number_signed(c->effect, d).text, where);
 	snprintf(label, sizeof(label), "  of %c's median", a_side);
 	value(out, label, "%s %%", report_number_signed(report_percent_of_a(b, c->effect), 3).text);
+	put_noise(out, b, d);
 }
 
 static void put_effect(FILE *out, const struct report *r, const struct report_bench *b, int d)
@@ -440,6 +450,7 @@ static void put_effect(FILE *out, const struct report *r, const struct report_be
 	      report_number_signed(report_percent_of_a(b, c->effect), pd).text,
 	      report_number_signed(report_percent_of_a(b, c->interval.lo), pd).text,
 	      report_number_signed(report_percent_of_a(b, c->interval.hi), pd).text);
+	put_noise(out, b, d);
 	put_p(out, r, c);
 	if (isnan(c->p_unpaired)) {
 		value(out, "blocks ignored", "all values are equal");
@@ -535,6 +546,10 @@ void report_put_table(FILE *out, const struct report *r, bool colour)
 			report_number_signed(c->effect, d).text, of_a);
 		put_verdict(out, c->verdict, colour);
 		fputc('\n', out);
+		if (b->noise_of > 0) {
+			fprintf(out, "  %-*s %10s %10s %10s\n", NAME, "  noise floor", "", "",
+				report_number(b->noise, d).text);
+		}
 	}
 }
 

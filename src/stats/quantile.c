@@ -30,6 +30,33 @@ static double of_sorted(const double *s, size_t n, double q)
 }
 
 /**
+ * stats_percentile() - the smallest value that a share of all values does not exceed
+ * @x: the values
+ * @n: how many, 1 or more
+ * @q: the share, above 0 and at most 1
+ * @ret: one of the values: the ceil(q n)-th smallest
+ *
+ * Return: 0, -ENODATA, -EDOM, -ERANGE for @q, -ENOMEM.
+ */
+int stats_percentile(const double *x, size_t n, double q, double *ret)
+{
+	_cleanup_free_ double *s = NULL;
+	int r;
+
+	if (!(q > 0 && q <= 1)) {
+		return -ERANGE;
+	}
+	r = stats_sorted(x, n, &s);
+	if (r == 0) {
+		/* Not one too far where q n is whole on paper. */
+		double rank = ceil(q * (double)n * (1 - 1e-12));
+
+		*ret = s[rank < 1 ? 0 : (size_t)rank - 1];
+	}
+	return r;
+}
+
+/**
  * stats_harrell_davis() - a quantile as a weighted mean of the order statistics
  * @x: the values
  * @n: how many, 1 or more

@@ -14,6 +14,7 @@ struct stats_shift_point {
 	double diff; /* b - a */
 };
 
+int stats_percentile(const double *x, size_t n, double q, double *ret) __must_check;
 int stats_harrell_davis(const double *x, size_t n, double q, double *ret) __must_check;
 int stats_quantile_shift(const double *a, size_t n, const double *b, size_t m,
 			 struct stats_shift_point ret[STATS_SHIFT_QUANTILES]) __must_check;

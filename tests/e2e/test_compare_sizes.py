@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -206,3 +207,67 @@ def test_wrong_words_for_comparisons_with_itself_are_refused(bench, more, text):
     assert p.returncode == 2
     assert text in p.stderr
     assert not os.path.exists(bench.results)
+
+
+def history(bench):
+    return bench.path / "cache" / "ringside" / "aa" / (os.uname().nodename + ".ndjson")
+
+
+def test_what_a_host_makes_of_no_difference_stands_beside_each_effect(bench):
+    bench.behave("faster=25 noise=2")
+    first = aa(bench, "--aa", "20", "--json")
+    assert first.returncode == 0, first.stderr
+    effects = [abs(c["benchmarks"][0]["effect"]["value"])
+               for c in json.loads(first.stdout)["comparisons"]]
+    assert "noise_floor" not in first.stdout  # nothing was known when it ran
+    bench.results = str(bench.path / "ab.ndjson")
+    p = bench.compare("--json")
+    assert p.returncode == 0, p.stderr
+    row = {b["name"]: b for b in json.loads(p.stdout)["benchmarks"]}["syscall.null"]
+    assert row["noise_floor"] == {"value": sorted(effects)[18], "comparisons": 20,
+                                  "blocks_least": 6, "blocks_most": 6}
+    text = bench.run(RINGSIDE, "report", bench.results).stdout
+    shown = re.search(r"\n  noise floor +([0-9.]+), the 95th percentile of \|effect\| in 20", text)
+    assert float(shown.group(1)) == pytest.approx(sorted(effects)[18], abs=0.05)
+    assert "| noise floor | verdict |" in bench.run(
+        RINGSIDE, "report", "--markdown", bench.results).stdout
+    assert "<dt>noise floor</dt>" in bench.run(
+        RINGSIDE, "report", "--html", "-", bench.results).stdout
+    # What is recorded counts, not what this host has come to know.
+    os.unlink(history(bench))
+    assert bench.run(RINGSIDE, "report", bench.results).stdout == text
+    assert bench.compare("--resume").stdout == text
+
+
+def test_comparisons_with_itself_add_up_and_a_resumed_one_counts_once(bench):
+    bench.behave("noise=2")
+    assert aa(bench, "--aa", "12").returncode == 0
+    assert aa(bench, "--aa", "12", "--resume").returncode == 0
+    lines = history(bench).read_text().splitlines()
+    assert len(lines) == 12 * 3  # two benchmarks and a probe
+    bench.results = str(bench.path / "more.ndjson")
+    p = aa(bench, "--aa", "8", "--json")
+    assert "noise_floor" not in p.stdout
+    bench.results = str(bench.path / "third.ndjson")
+    p = aa(bench, "--aa", "1", "--seed", "3", "--json")
+    assert json.loads(p.stdout)["benchmarks"][0]["noise_floor"]["comparisons"] == 20
+
+
+def test_what_cannot_be_read_of_a_hosts_history_is_told_and_passed_over(bench):
+    bench.behave("noise=2")
+    assert aa(bench, "--aa", "20").returncode == 0
+    with open(history(bench), "a") as f:
+        f.write("{]\nnonsense\n{\"schema_version\":1,\"type\":\"aa-eff")
+    bench.results = str(bench.path / "ab.ndjson")
+    p = bench.compare("--json")
+    assert "%s: 3 lines cannot be read, and are passed over" % history(bench) in p.stderr
+    assert json.loads(p.stdout)["benchmarks"][0]["noise_floor"]["comparisons"] == 20
+
+
+def test_without_a_place_for_it_a_comparison_is_what_it_was(bench):
+    history(bench).parent.mkdir(parents=True)
+    history(bench).mkdir()
+    bench.behave("faster=25 noise=2")
+    p = bench.compare()
+    assert p.returncode == 0
+    assert "warning: noise floors: " in p.stderr

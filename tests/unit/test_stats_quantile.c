@@ -64,6 +64,29 @@ static void a_tail_shows_where_it_is(void **state)
 	assert_true(at[9].diff > 900);
 }
 
+static void a_percentile_is_one_of_the_values(void **state)
+{
+	double x[100], p;
+
+	for (int i = 0; i < 100; i++) {
+		x[i] = 100 - i; /* 1 to 100, backwards */
+	}
+	assert_int_equal(stats_percentile(x, 100, .95, &p), 0);
+	assert_near(p, 95, 0);
+	assert_int_equal(stats_percentile(x, 20, .95, &p), 0);
+	assert_near(p, 99, 0); /* the 19th of 81 to 100 */
+	assert_int_equal(stats_percentile(x, 100, 1, &p), 0);
+	assert_near(p, 100, 0);
+	assert_int_equal(stats_percentile(x, 1, .01, &p), 0);
+	assert_near(p, 100, 0);
+	assert_int_equal(stats_percentile(x, 0, .95, &p), -ENODATA);
+	assert_int_equal(stats_percentile(x, 1, 0, &p), -ERANGE);
+	assert_int_equal(stats_percentile(x, 1, 1.1, &p), -ERANGE);
+	assert_int_equal(stats_percentile(x, 1, NAN, &p), -ERANGE);
+	x[1] = NAN;
+	assert_int_equal(stats_percentile(x, 2, .5, &p), -EDOM);
+}
+
 static void bad_input_has_its_code(void **state)
 {
 	const double d[] = {1, NAN};
@@ -86,6 +109,7 @@ int main(void)
 		cmocka_unit_test(one_value_is_each_of_its_quantiles),
 		cmocka_unit_test(a_sample_that_was_moved_differs_by_as_much_everywhere),
 		cmocka_unit_test(a_tail_shows_where_it_is),
+		cmocka_unit_test(a_percentile_is_one_of_the_values),
 		cmocka_unit_test(bad_input_has_its_code),
 	};
 
