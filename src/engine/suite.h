@@ -91,6 +91,7 @@ struct suite_test {
 	char *fail_on;                        /* as --fail-on; NULL: nothing */
 	uint64_t boot_timeout_ns, timeout_ns; /* never 0 */
 	uint64_t idle_timeout_ns;             /* 0: none */
+	struct ymap_pos boot_timeout_pos, timeout_pos, idle_timeout_pos; /* line 0: not in a file */
 	enum suite_expect expect;
 	char *known;       /* reason of a failure that is known, or NULL */
 	char *known_until; /* YYYY-MM-DD, or NULL: for ever */

@@ -364,12 +364,15 @@ static int take_timeouts(const struct suite_reading *r, const struct suite_file_
 	int code = 0;
 
 	if (f->boot.s) {
+		to->boot_timeout_pos = f->boot.pos;
 		code = suite_take_time(r, "boot", &f->boot, false, &to->boot_timeout_ns);
 	}
 	if (code == 0 && f->idle.s) {
+		to->idle_timeout_pos = f->idle.pos;
 		code = suite_take_time(r, "idle", &f->idle, true, &to->idle_timeout_ns);
 	}
 	if (code == 0 && f->whole.s) {
+		to->timeout_pos = f->whole.pos;
 		code = suite_take_time(r, "whole", &f->whole, false, &to->timeout_ns);
 	}
 	return code;

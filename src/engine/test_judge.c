@@ -141,8 +141,8 @@ static void judge_run(const struct test_attempt *a, const struct test_signals *s
 {
 	const struct spawn_result *spawn = a->spawn;
 
-	if (a->idle) {
-		set(j, TEST_TIMEOUT, "%s", a->idle);
+	if (a->ended) {
+		set(j, TEST_TIMEOUT, "%s", a->ended);
 		return;
 	}
 	switch (spawn->end) {
@@ -164,6 +164,45 @@ static void judge_run(const struct test_attempt *a, const struct test_signals *s
 		set(j, TEST_VMM_FAULT, "the run was ended by signal %d (%s)", spawn->status,
 		    strsignal(spawn->status));
 		break;
+	}
+}
+
+/* Which of a test's times ran out; NULL: none of them. */
+static const char *name_timeout(const struct suite_test *t, const struct test_attempt *a,
+				const struct judgement *j, struct ymap_pos *ret_pos)
+{
+	if (j->outcome == TEST_BOOT && strstr(j->text, "--boot-timeout")) {
+		*ret_pos = t->boot_timeout_pos;
+		return "boot";
+	}
+	if (j->outcome != TEST_TIMEOUT || (a->ended && !a->silent)) {
+		return NULL;
+	}
+	*ret_pos = a->silent ? t->idle_timeout_pos : t->timeout_pos;
+	return a->silent ? "idle" : "whole";
+}
+
+/* Where the time stands that ran out, which may be too short for this machine. */
+static void add_timeout(const struct suite_test *t, const struct test_attempt *a, const char *file,
+			struct judgement *j)
+{
+	size_t at = strlen(j->text);
+	struct ymap_pos pos = {0};
+	const char *name = name_timeout(t, a, j, &pos);
+	char *to = j->text + at;
+	size_t room = sizeof(j->text) - at;
+
+	if (!name) {
+		return;
+	}
+	if (pos.line) {
+		snprintf(to, room, " ('%s' of its timeouts, %s:%u:%u)", name, file, pos.line,
+			 pos.column);
+	} else if (file && *file) {
+		snprintf(to, room, " (the default of '%s' of its timeouts)", name);
+	} else if (a->spawn->end == SPAWN_TIMED_OUT) {
+		/* The run itself says which option it was. */
+		snprintf(to, room, " (--timeout)");
 	}
 }
 
@@ -314,9 +353,16 @@ static bool may_be_known(enum test_outcome o)
 	return !test_outcome_is_environment(o);
 }
 
+static int keep_known(const struct suite_test *t, struct test_result *r)
+{
+	free(r->known);
+	r->known = strdup(t->known);
+	return r->known ? 0 : -ENOMEM;
+}
+
 /* Holds the judgement against what the suite expects; may add to its text. */
 static int weigh(const struct suite_test *t, const char *today, struct judgement *j,
-		 struct test_signals *s, struct test_result *r)
+		 struct test_result *r)
 {
 	char before[sizeof(j->text)];
 	bool over = t->known && t->known_until && strcmp(today, t->known_until) > 0;
@@ -327,8 +373,10 @@ static int weigh(const struct suite_test *t, const char *today, struct judgement
 			r->verdict = TEST_SKIPPED;
 		}
 		if (t->known && j->outcome != TEST_SKIP) {
-			return test_judge_warn(r, &s->warnings_left_out,
-					       "as expected, though known not to be: %s", t->known);
+			snprintf(j->text, sizeof(j->text),
+				 "as expected, though 'known' says that it is not: %.900s",
+				 t->known);
+			return keep_known(t, r);
 		}
 		return 0;
 	}
@@ -352,9 +400,7 @@ static int weigh(const struct suite_test *t, const char *today, struct judgement
 			return 0;
 		}
 		r->verdict = TEST_KNOWN;
-		free(r->known);
-		r->known = strdup(t->known);
-		return r->known ? 0 : -ENOMEM;
+		return keep_known(t, r);
 	}
 	return 0;
 }
@@ -449,6 +495,7 @@ static int judge(const struct suite_case *c, const struct test_attempt *a, const
 		return code;
 	}
 	judge_run(a, s, &j);
+	add_timeout(t, a, r->file, &j);
 	judge_console(s, &j);
 	if (j.outcome == TEST_PASS || j.outcome == TEST_FAIL) {
 		if (s->ktap->found) {
@@ -457,7 +504,7 @@ static int judge(const struct suite_case *c, const struct test_attempt *a, const
 			judge_no_report(t->kind, a->spawn->status, &j);
 		}
 	}
-	code = weigh(t, today, &j, s, r);
+	code = weigh(t, today, &j, r);
 	code = code ? code : fill_in(a, &j, s, r);
 	return code ? err_set(e, code, "out of memory") : 0;
 }

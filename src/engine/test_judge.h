@@ -19,7 +19,8 @@
 /* What one attempt left. */
 struct test_attempt {
 	const struct spawn_result *spawn; /* how "ringside run" ended, and its record */
-	const char *idle; /* not NULL: the scheduler ended it for silence, and this is why */
+	const char *ended;                /* not NULL: the scheduler ended it, and this is why */
+	bool silent;                      /* and that was for its silence */
 	const char *stdout_path, *stderr_path, *console_path; /* in the case's directory */
 	uint64_t wall_ns;
 };

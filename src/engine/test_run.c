@@ -44,7 +44,8 @@ struct active {
 	struct test_dir dir;
 	uint64_t started_unix_ns, started_ns;
 	uint64_t seen_bytes, seen_ns; /* the last time that it said something */
-	char idle[128];               /* why we end it for what it says or does not; empty: not */
+	char ended[128];              /* why we end it for what it says or does not; empty: not */
+	bool silent;                  /* for what it does not */
 	char *first;                  /* why its first try was not ok */
 };
 
@@ -157,7 +158,8 @@ static int start(struct run *x, struct active *a, struct err *e)
 	req.out_fd = out;
 	req.err_fd = err;
 	x->env[0] = scratch;
-	a->idle[0] = '\0';
+	a->ended[0] = '\0';
+	a->silent = false;
 	a->seen_bytes = 0;
 	a->seen_ns = clock_now_ns(&clock_monotonic);
 	if (x->cfg->begun) {
@@ -305,7 +307,8 @@ static int judge(const struct run *x, struct active *a, const struct spawn_resul
 	_cleanup_(test_result_destroy_p) struct test_result *res = NULL;
 	const struct test_attempt attempt = {
 		.spawn = s,
-		.idle = *a->idle ? a->idle : NULL,
+		.ended = *a->ended ? a->ended : NULL,
+		.silent = a->silent,
 		.stdout_path = a->dir.files[TEST_FILE_STDOUT],
 		.stderr_path = a->dir.files[TEST_FILE_STDERR],
 		.console_path = a->dir.files[TEST_FILE_CONSOLE],
@@ -390,7 +393,7 @@ static void look(struct run *x, struct active *a, uint64_t now)
 	uint64_t bytes = test_dir_bytes(&a->dir);
 	uint64_t idle_ns = a->c->test->idle_timeout_ns;
 
-	if (*a->idle) {
+	if (*a->ended) {
 		return;
 	}
 	if (bytes != a->seen_bytes) {
@@ -398,13 +401,14 @@ static void look(struct run *x, struct active *a, uint64_t now)
 		a->seen_ns = now;
 	}
 	if (idle_ns && now - a->seen_ns >= idle_ns) {
-		snprintf(a->idle, sizeof(a->idle), "nothing came out of the guest for %.3g s",
+		a->silent = true;
+		snprintf(a->ended, sizeof(a->ended), "nothing came out of the guest for %.3g s",
 			 (double)(now - a->seen_ns) / (double)NS_PER_SEC);
 	} else if (bytes > OUTPUT_MAX) {
-		snprintf(a->idle, sizeof(a->idle),
+		snprintf(a->ended, sizeof(a->ended),
 			 "the guest wrote more than %" PRIu64 " MiB of output", OUTPUT_MAX >> 20);
 	}
-	if (*a->idle) {
+	if (*a->ended) {
 		spawn_pool_end(x->pool, a);
 	}
 }

@@ -123,14 +123,16 @@ static void annotate_all(FILE *out, const struct test_report *t, enum test_verdi
 	}
 }
 
-/* What is as expected and has a note. */
+/* What is as expected and is to be looked at all the same. */
 static void annotate_noted(FILE *out, const struct test_report *t, bool worse, const char *command)
 {
 	for (size_t i = 0; i < t->count; i++) {
-		enum test_verdict v = t->results[i]->verdict;
+		const struct test_result *r = t->results[i];
 		const struct test_note *note = test_note_of(t, i);
+		bool known = test_result_is_known_but_ok(r);
 
-		if ((v == TEST_OK || v == TEST_SKIPPED) && note->text && note->worse == worse) {
+		if ((r->verdict == TEST_OK || r->verdict == TEST_SKIPPED) &&
+		    (note->text || known) && (note->worse || known) == worse) {
 			annotate(out, t, i, command);
 		}
 	}

@@ -39,6 +39,7 @@ static json_t *counts_to_json(const struct test_report *t)
 		json_object_set_new(counts, test_verdict_name((enum test_verdict)i),
 				    json_integer((json_int_t)n.by_verdict[i]));
 	}
+	json_object_set_new(counts, "known-but-ok", json_integer((json_int_t)n.known_but_ok));
 	json_object_set_new(counts, "missing", json_integer((json_int_t)n.missing));
 	return counts;
 }

@@ -218,6 +218,7 @@ static void put_properties(FILE *out, const struct test_result *r, const struct 
 	property_u64(out, "attempts", r->attempts);
 	property_u64(out, "boot_ns", r->boot_ns);
 	property(out, "known", r->known);
+	property(out, "known_but_ok", test_result_is_known_but_ok(r) ? "true" : "");
 	property(out, "change", note->text);
 	for (size_t i = 0; i < r->tag_count; i++) {
 		property(out, "tag", r->tags[i]);

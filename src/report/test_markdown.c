@@ -44,9 +44,10 @@ static void put_rows(FILE *out, const struct test_report *t, enum test_verdict v
 		const struct test_result *r = t->results[i];
 		const char *note = test_note_of(t, i)->text;
 		const char *why = v == TEST_KNOWN && r->known ? r->known : r->message;
+		bool known = test_result_is_known_but_ok(r);
 
 		/* What is simply ok is counted, and no row. */
-		if (r->verdict == v && (v != TEST_OK || note)) {
+		if (r->verdict == v && (v != TEST_OK || note || known)) {
 			put_row(out, label, r->id, test_outcome_name(r->outcome), note, why);
 		}
 	}
@@ -79,7 +80,7 @@ int test_report_markdown(const struct test_report *t, FILE *out)
 	if (t->since) {
 		fprintf(out, "\n%s\n", t->since);
 	}
-	if ((t->since ? t->count == 0 : n.by_verdict[TEST_OK] == t->count) &&
+	if ((t->since ? t->count == 0 : n.by_verdict[TEST_OK] - n.known_but_ok == t->count) &&
 	    t->missing_count + t->gone_count == 0) {
 		return test_finish(out);
 	}

@@ -23,6 +23,7 @@ void test_report_count(const struct test_report *t, struct test_counts *ret)
 
 		ret->by_verdict[r->verdict]++;
 		ret->environment += test_by_environment(r)[0] != '\0';
+		ret->known_but_ok += test_result_is_known_but_ok(r);
 		ret->duration_ns += r->duration_ns;
 	}
 }
@@ -160,6 +161,9 @@ void test_put_head(FILE *out, const struct test_report *t, size_t max, test_put_
 	put_count(out, n.by_verdict[TEST_KNOWN], "known", &first);
 	put_count(out, n.by_verdict[TEST_SKIPPED], "skipped", &first);
 	put_count(out, n.by_verdict[TEST_OK], "ok", &first);
+	if (n.known_but_ok) {
+		fprintf(out, " (%zu though known not to be)", n.known_but_ok);
+	}
 }
 
 /**

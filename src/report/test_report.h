@@ -49,7 +49,8 @@ struct test_report {
 
 struct test_counts {
 	size_t by_verdict[TEST_VERDICT_COUNT]; /* of cases */
-	size_t environment; /* of those that are not ok: test_outcome_is_environment() */
+	size_t environment;  /* of those that are not ok: test_outcome_is_environment() */
+	size_t known_but_ok; /* of those that are ok: test_result_is_known_but_ok() */
 	size_t missing;
 	uint64_t duration_ns; /* of all cases, added up */
 };

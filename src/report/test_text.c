@@ -189,7 +189,11 @@ static void put_subs(const struct page *p, const struct test_result *r)
 static void put_result(const struct page *p, const struct test_report *t,
 		       const struct test_result *r)
 {
-	put_label(p, r->verdict, looks[r->verdict].label);
+	if (test_result_is_known_but_ok(r)) {
+		put_label(p, TEST_KNOWN, "passes");
+	} else {
+		put_label(p, r->verdict, looks[r->verdict].label);
+	}
 	test_put_plain(p->out, r->id, TEST_TITLE_MAX);
 	if (r->verdict == TEST_SKIPPED) {
 		fprintf(p->out, "\n%*s", INDENT, "");
@@ -250,28 +254,22 @@ void test_put_sub(FILE *out, const struct test_result *r, const struct test_sub 
 	put_sub_message(&p, s);
 }
 
-static void put_all(const struct page *p, const struct test_report *t, enum test_verdict v)
+/* What passed is listed only where something in it was found and allowed. */
+static bool is_shown_as(const struct test_result *r, enum test_verdict v)
 {
-	bool first = true;
-
-	for (size_t i = 0; i < t->count; i++) {
-		if (t->results[i]->verdict == v) {
-			fputs(first ? "\n" : "", p->out);
-			first = false;
-			put_result(p, t, t->results[i]);
-		}
-	}
+	return r->verdict == v &&
+	       (v != TEST_OK || (r->warning_count > 0 && !test_result_is_known_but_ok(r)));
 }
 
-/* What passed is listed only where something in it was found and allowed. */
-static void put_warned(const struct page *p, const struct test_report *t)
+static void put_all(const struct page *p, const struct test_report *t, enum test_verdict v,
+		    bool known_but_ok)
 {
 	bool first = true;
 
 	for (size_t i = 0; i < t->count; i++) {
 		const struct test_result *r = t->results[i];
 
-		if (r->verdict == TEST_OK && r->warning_count > 0) {
+		if (known_but_ok ? test_result_is_known_but_ok(r) : is_shown_as(r, v)) {
 			fputs(first ? "\n" : "", p->out);
 			first = false;
 			put_result(p, t, r);
@@ -294,7 +292,7 @@ int test_report_text(const struct test_report *t, FILE *out, bool colour)
 
 	test_put_head(out, t, TEST_TITLE_MAX, put_text);
 	fputc('\n', out);
-	put_all(&p, t, TEST_NOT_OK);
+	put_all(&p, t, TEST_NOT_OK, false);
 	if (t->missing_count > 0) {
 		fputc('\n', out);
 	}
@@ -303,9 +301,10 @@ int test_report_text(const struct test_report *t, FILE *out, bool colour)
 		test_put_plain(out, t->missing[i], TEST_TITLE_MAX);
 		fputc('\n', out);
 	}
-	put_all(&p, t, TEST_FLAKY);
-	put_all(&p, t, TEST_KNOWN);
-	put_all(&p, t, TEST_SKIPPED);
-	put_warned(&p, t);
+	put_all(&p, t, TEST_OK, true);
+	put_all(&p, t, TEST_FLAKY, false);
+	put_all(&p, t, TEST_KNOWN, false);
+	put_all(&p, t, TEST_SKIPPED, false);
+	put_all(&p, t, TEST_OK, false);
 	return test_finish(out);
 }

@@ -94,6 +94,18 @@ bool test_outcome_is_environment(enum test_outcome o)
 }
 
 /**
+ * test_result_is_known_but_ok() - whether a case is as expected, and the suite says that it is not
+ * @r: its result
+ *
+ * Return: whether: the suite's "known" has done its time.
+ * Context: any thread.
+ */
+bool test_result_is_known_but_ok(const struct test_result *r)
+{
+	return r->verdict == TEST_OK && r->known && *r->known;
+}
+
+/**
  * test_verdict_name() - the word for a verdict
  * @v: a verdict
  *

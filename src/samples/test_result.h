@@ -71,7 +71,7 @@ struct test_result {
 	enum test_outcome outcome;
 	enum test_verdict verdict;
 	char *message; /* one sentence: why; empty for a plain pass */
-	char *known;   /* the suite's reason, or NULL */
+	char *known;   /* the suite's reason, also where it holds no more; or NULL */
 	int status;    /* exit status of the last "ringside run"; -1: none was started */
 	unsigned int attempts;
 	size_t warning_count; /* what was found and allowed: "WARNING ... allowed: reason" */
@@ -91,6 +91,7 @@ struct test_result {
 
 const char *test_outcome_name(enum test_outcome o);
 bool test_outcome_is_environment(enum test_outcome o);
+bool test_result_is_known_but_ok(const struct test_result *r);
 const char *test_verdict_name(enum test_verdict v);
 
 json_t *test_result_to_json(const struct test_result *r);

@@ -3,7 +3,6 @@
 
 What it boots is mostly tests/support/fake_boot.c, whose acts are the words of a test's command; some
 tests boot a real guest under QEMU."""
-import ctypes
 import fcntl
 import json
 import os
@@ -17,80 +16,11 @@ import xml.etree.ElementTree
 
 import pytest
 
-from conftest import BUILD, PATIENCE_S, RINGSIDE, ringside
+from conftest import PATIENCE_S, RINGSIDE, ringside
+from suites import (FAKE, assert_nothing_is_left, begun, processes_of, real, results, run, start, suite, wait_for,
+                    words)
 
-FAKE = str(BUILD / "tests" / "fake_boot")
 TIMES = 20
-
-
-def suite(tmp_path, *tests, head=""):
-    """A suite file of these tests, each a name and the rest of its mapping."""
-    path = tmp_path / "suite.yaml"
-    path.write_text(f"{head}\ntests:\n" + "".join(f"- {{name: {n}, {rest}}}\n" for n, rest in tests))
-    return path
-
-
-def words(tmp_path, *more):
-    return ("test", "--backend", "qemu", "--runner", FAKE, "--out", tmp_path / "out", *more)
-
-
-def run(tmp_path, *more, **kwargs):
-    env = {**os.environ, "FAKE_BOOT_LOG": str(tmp_path / "log")}
-    return ringside(*words(tmp_path, *more), env=env, **kwargs)
-
-
-def start(tmp_path, *more, **kwargs):
-    env = {**os.environ, "FAKE_BOOT_LOG": str(tmp_path / "log")}
-    return subprocess.Popen([RINGSIDE, *map(str, words(tmp_path, *more))], stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, **kwargs)
-
-
-def results(tmp_path):
-    """The results, each of which is a whole line."""
-    text = (tmp_path / "out" / "results.ndjson").read_text()
-    lines = [json.loads(line) for line in text.splitlines() if text.endswith("\n") or line != text.splitlines()[-1]]
-    assert not lines or lines[0]["type"] == "test-plan"
-    return lines[1:]
-
-
-def wait_for(what, seconds=30):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "it does not come"
-        time.sleep(0.01)
-
-
-def begun(tmp_path):
-    log = tmp_path / "log"
-    return [int(line.split()[1]) for line in log.read_text().splitlines()
-            if line.split()[0] in ("begin", "orphan")] if log.exists() else []
-
-
-def processes_of(tmp_path):
-    """Every process, of whatever program, that was started for a case of that run."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as f, open(f"/proc/{pid}/stat", "rb") as stat:
-                if f"TMPDIR={tmp_path}/out/".encode() in f.read() and b") Z " not in stat.read():
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
-def assert_nothing_is_left(tmp_path, within=2):
-    wait_for(lambda: not processes_of(tmp_path), within)
-    path = tmp_path / "out" / "results.ndjson"
-    if path.exists():
-        with open(path, "rb") as f:
-            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    for name in ("report.xml", "report.json"):
-        path = tmp_path / name
-        if path.exists() and name.endswith("xml"):
-            xml.etree.ElementTree.parse(path)
-        elif path.exists():
-            json.loads(path.read_text())
 
 
 def test_300_failing_tests_exit_1(tmp_path):
@@ -98,140 +28,6 @@ def test_300_failing_tests_exit_1(tmp_path):
     end = run(tmp_path, path, "--jobs", 8)
     assert end.status == 1, end.err
     assert [r["verdict"] for r in results(tmp_path)] == 300 * ["not-ok"]
-
-
-@pytest.mark.parametrize("command, status", [("exit=0", 0), ("exit=1", 1), ("exit=239", 1), ("exit=246", 1), ("exit=247", 4),
-                                             ("exit=248", 4), ("exit=249", 4), ("crash", 4)])
-def test_the_status_is_0_or_1_and_4_for_what_is_no_guests(tmp_path, command, status):
-    assert run(tmp_path, "--", command).status == status
-
-
-def test_what_a_guest_did_outweighs_the_environment_which_is_told_of(tmp_path):
-    path = suite(tmp_path, ("a", "command: [exit=249]"), ("b", "command: [crash]"), ("c", "command: [exit=3]"))
-    end = run(tmp_path, path, "--github", tmp_path / "github")
-    assert end.status == 1
-    assert "error: 2 of 3 cases say nothing of what was to be tested: this machine or a file did not allow them" in end.err
-    assert b": 3 cases: 3 not ok (2 by the environment)\n" in end.out
-    assert "::vmm-fault, by the environment: " in (tmp_path / "github").read_text()
-    assert ringside("report", tmp_path / "out").status == 1
-    os.rename(tmp_path / "out", tmp_path / "old")
-    end = run(tmp_path, path, "--filter", "!c")
-    assert end.status == 4 and b": 2 cases: 2 not ok by the environment\n" in end.out
-    assert ringside("report", tmp_path / "out").status == 4
-
-
-@pytest.mark.parametrize("words, text", [
-    (("--cpu", "bogus"), "--cpu: "),
-    (("--cpu", "help"), "--cpu help is for 'ringside run'"),
-    (("--cpu", "host,+nonesuch"), "--cpu: "),
-    (("--append", 3000 * "x"), "--append: 3000 bytes, and a kernel takes 2047"),
-    (("--memory", "0"), "--memory"), (("--cpus", "0"), "--cpus")])
-def test_words_for_the_machine_that_are_wrong_are_2_before_a_boot(tmp_path, words, text):
-    for more, status in ((), 2), (("--bisect",), 128):
-        end = run(tmp_path, *more, *words, "--", "exit=0")
-        assert (end.status, end.out) == (status, b""), end.err
-        assert text in end.err and end.err.count("\n") == 1
-        assert not (tmp_path / "out").exists()
-
-
-def test_words_of_a_suite_that_are_wrong_are_named_with_its_test(tmp_path):
-    path = suite(tmp_path, ("a", "command: [exit=0]"), ("b", "command: [exit=0], matrix: {cpu: [-avx, bogus]}"))
-    end = run(tmp_path, path)
-    assert end.status == 2 and end.err.startswith(f"ringside: error: {path}:4:3: b[cpu=bogus]: --cpu: "), end.err
-    shares = ", ".join(f"/tmp:/mnt/{i}" for i in range(40))
-    path = suite(tmp_path, ("a", f"command: [exit=0], shares: [{shares}]"))
-    end = run(tmp_path, path)
-    assert end.status == 2 and f"{path}:3:3: a: --share /tmp: more than" in end.err, end.err
-    assert not (tmp_path / "out").exists()
-
-
-def test_more_memory_than_this_machine_has_is_4_unless_the_test_needs_it(tmp_path):
-    path = suite(tmp_path, ("a", "command: [exit=0]"), head="matrix: {memory: [8T]}")
-    end = run(tmp_path, path)
-    assert end.status == 4 and f"{path}:3:3: a: 8 TiB of guest memory, and this machine has " in end.err, end.err
-    assert run(tmp_path, "--bisect", path).status == 125
-    path = suite(tmp_path, ("a", "command: [exit=0], needs: [memory=8T]"), head="matrix: {memory: [8T]}")
-    assert run(tmp_path, path).status == 0
-
-
-def test_without_qemu_it_is_4_in_one_line(tmp_path):
-    for more, status in ((), 4), (("--bisect",), 125):
-        end = real(tmp_path, *more, "--", "true", env={**os.environ, "PATH": f"{tmp_path}:/nowhere"})
-        assert (end.status, end.out) == (status, b"")
-        assert "qemu: there is no qemu-system-x86_64 in PATH" in end.err and "install the package" in end.err
-        assert end.err.count("\n") == 1 and not (tmp_path / "out").exists()
-
-
-def without_override():
-    """As root without CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, to whom a file's mode means something."""
-    for capability in 1, 2:
-        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
-
-
-@pytest.mark.parametrize("make", [lambda p: p.mkdir(), lambda p: p.write_bytes(bytes(4096))], ids=["folder", "image"])
-def test_a_root_that_cannot_be_read_is_4(tmp_path, make):
-    make(tmp_path / "root")
-    os.chmod(tmp_path / "root", 0)
-    path = suite(tmp_path, ("a", "command: ['true'], root: root"))
-    p = subprocess.run([RINGSIDE, "test", "--backend", "qemu", "--out", tmp_path / "out", path], capture_output=True,
-                       text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S, preexec_fn=without_override)
-    assert p.returncode == 4, (p.stdout, p.stderr)
-    assert "1 of 1 cases say nothing of what was to be tested" in p.stderr
-    assert "Permission denied" in p.stderr and "1 not ok by the environment" in p.stdout
-
-
-def test_a_kernel_that_is_none_is_4(tmp_path):
-    (tmp_path / "kernel").write_text("a text\n")
-    for words in ("test", "--out", tmp_path / "out"), ("run",):
-        end = ringside(*words, "--backend", "qemu", "--kernel", tmp_path / "kernel", "--", "true")
-        assert end.status == (4 if words[0] == "test" else 249) and end.out == b""
-        assert f"{tmp_path}/kernel: " in end.err and "not a kernel" in end.err and end.err.count("\n") == 1, end.err
-    assert not (tmp_path / "out").exists()
-
-
-def test_what_the_words_have_wrong_is_2_in_one_line(tmp_path):
-    path = suite(tmp_path, ("a", "command: [exit=0]"))
-    for more, text in [
-            ((), "what is to be tested? Name a suite file, or a command behind '--'"),
-            ((path, "--", "x"), "a suite file and a command behind '--' exclude each other"),
-            ((path, "--cpus", 2), "--cpus goes with a command behind '--'"),
-            (("--shard", "3/2", path), "--shard: expected I/N"),
-            (("--jobs", "0", path), "--jobs: expected auto or a number, 1 to 256, got '0'"),
-            (("--filter", "nonesuch", path), "nonesuch"),
-            (("/nowhere.yaml",), "/nowhere.yaml: No such file or directory"),
-            (("--until-failure", "--repeat", 2, path), "--until-failure and --repeat exclude each other"),
-            (("--require-kvm", path), "--require-kvm and --backend qemu exclude each other")]:
-        end = run(tmp_path, *more)
-        assert (end.status, end.out) == (2, b""), end.err
-        assert text in end.err and end.err.count("\n") == 1
-        assert not (tmp_path / "out").exists()
-
-
-def test_what_this_machine_lacks_is_4_in_one_line(tmp_path):
-    end = run(tmp_path, "--kernel", "/nowhere/vmlinux", "--", "exit=0")
-    assert (end.status, end.out) == (4, b"")
-    assert end.err == "ringside: error: --kernel /nowhere/vmlinux: No such file or directory\n"
-    assert run(tmp_path, "--", "exit=0").status == 0
-    end = run(tmp_path, "--", "exit=0")
-    assert end.status == 4 and "results of another run are in it" in end.err
-
-
-def test_kvm_that_is_required_and_not_there_is_4_with_doctors_check(tmp_path):
-    checks = {c["id"]: c["status"] for c in json.loads(ringside("doctor", "--json").out)["checks"]}
-    end = ringside("test", "--require-kvm", "--runner", FAKE, "--out", tmp_path / "out", "--", "exit=0")
-    if end.status == 0:
-        assert checks["ring0"] == "ok"
-        return
-    assert (end.status, end.out) == (4, b"")
-    assert end.err.count("\n") == 1 and not (tmp_path / "out").exists()
-    check = end.err.removeprefix("ringside: error: --require-kvm: ").split(":")[0]
-    assert checks[check] != "ok", end.err
-    # Without it, it is said once, however many there are.
-    path = suite(tmp_path, *((f"t{i}", "command: [exit=0]") for i in range(3)))
-    end = ringside("test", "--runner", FAKE, "--out", tmp_path / "out", path)
-    assert end.status == 0
-    assert end.err.count(f": {check}: ") == 1 and "software processor" in end.err
-    assert {r["backend"] for r in results(tmp_path)} == {"qemu"}
 
 
 def test_what_a_test_needs_and_is_not_there_skips_it_with_the_reason(tmp_path):
@@ -260,39 +56,10 @@ def test_bisect_tells_good_bad_and_neither(tmp_path, acts, status):
     assert run(tmp_path, "--bisect", path).status == status
 
 
-def test_bisect_skips_what_was_not_built_and_gives_up_on_wrong_words(tmp_path):
-    assert run(tmp_path, "--bisect", "--kernel", "/nowhere/vmlinux", "--", "exit=0").status == 125
-    assert run(tmp_path, "--bisect", "/nowhere.yaml").status == 128
-
-
-def test_a_bisection_skips_when_the_program_that_boots_is_missing(tmp_path):
-    end = run(tmp_path, "--bisect", "--runner", "/nowhere/ringside", "--", "exit=0")
-    assert end.status == 125 and "--runner /nowhere/ringside: No such file" in end.err
-
-
-@pytest.mark.parametrize("words, text", [
-    (["--junit", "/nowhere/x"], "--junit /nowhere/x: No such file or directory"),
-    (["--baseline", "/nowhere"], "--baseline: /nowhere: No such file or directory"),
-])
-def test_a_place_that_there_is_not_is_refused_before_a_boot(tmp_path, words, text):
-    end = run(tmp_path, *words, "--", "exit=1")
-    assert end.status == 4 and text in end.err
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_report_that_cannot_be_written_hides_neither_the_others_nor_the_verdict(tmp_path):
     end = run(tmp_path, "--junit", "/dev/full", "--", "exit=1")
     assert end.status == 1 and "/dev/full: No space left on device" in end.err
     assert b"1 case: 1 not ok" in end.out
-
-
-@pytest.mark.parametrize("words, text", [
-    (["--json", "-", "--tap", "-", "--", "exit=0"], "only one report can go to stdout"),
-    (["--", ""], "the command behind '--' is empty"),
-])
-def test_words_that_exclude_each_other_or_are_empty_are_2(tmp_path, words, text):
-    end = run(tmp_path, *words)
-    assert end.status == 2 and text in end.err
 
 
 def test_a_failure_says_what_the_command_said_last(tmp_path):
@@ -380,6 +147,33 @@ def test_timeouts_are_outlived_by_less_than_a_second(tmp_path):
     assert len(took) == TIMES and max(took) < 1.3, took
     assert {r["outcome"] for r in results(tmp_path)} == {"timeout"}
     assert_nothing_is_left(tmp_path)
+
+
+def test_a_timeout_says_which_and_where_it_stands(tmp_path):
+    path = suite(tmp_path, ("whole", "command: [sleep=100], timeouts: {whole: 200ms}"),
+                 ("idle", "command: [sleep=100], timeouts: {idle: 200ms}"), ("default", "command: [sleep=100]"),
+                 head="defaults: {timeouts: {whole: 300ms}}")
+    assert run(tmp_path, path).status == 1
+    got = {r["id"]: r["message"] for r in results(tmp_path)}
+    place = {name: text.splitlines()[row].index(word) + 1 for text in [path.read_text()]
+             for name, row, word in (("whole", 2, "200ms"), ("idle", 3, "200ms"), ("default", 0, "300ms"))}
+    assert got["whole"].endswith(f"('whole' of its timeouts, {path}:3:{place['whole']})"), got
+    assert got["idle"].endswith(f"('idle' of its timeouts, {path}:4:{place['idle']})"), got
+    assert got["default"].endswith(f"('whole' of its timeouts, {path}:1:{place['default']})"), got
+
+
+def test_what_is_known_to_fail_and_passes_is_seen_in_every_form(tmp_path):
+    path = suite(tmp_path, ("a", "command: [exit=0], known: {reason: it races}"), ("b", "command: [exit=0]"))
+    end = run(tmp_path, path, "--junit", tmp_path / "xml", "--json", tmp_path / "json", "--github", tmp_path / "github")
+    assert end.status == 0
+    out = end.out.decode()
+    assert ": 2 cases: 2 ok (1 though known not to be)\n\npasses   a: pass" in out, out
+    assert "as expected, though 'known' says that it is not: it races" in out
+    assert (tmp_path / "github").read_text().startswith(f"::warning file={path},line=3,col=3,title=a::pass: as expected, ")
+    assert json.loads((tmp_path / "json").read_text())["counts"]["known-but-ok"] == 1
+    tree = xml.etree.ElementTree.parse(tmp_path / "xml").getroot()
+    assert [p.get("value") for p in tree.iter("property") if p.get("name") == "known_but_ok"] == ["true"]
+    assert "| ok | a | pass | as expected" in ringside("report", "--markdown", tmp_path / "out").out.decode()
 
 
 @pytest.mark.long
@@ -502,10 +296,6 @@ def test_interrupted_results_can_be_reported(tmp_path):
 
 
 # With real guests.
-
-def real(tmp_path, *more, **kwargs):
-    return ringside("test", "--backend", "qemu", "--out", tmp_path / "out", *more, **kwargs)
-
 
 def test_one_command_in_a_real_guest(tmp_path):
     end = real(tmp_path, "--", "sh", "-c", "uname -s; echo oh >&2; exit 3")

@@ -102,7 +102,8 @@ static struct test_result *judge(const struct row *row)
 	const struct suite_case c = {.test = &t};
 	struct spawn_result spawn = {.end = row->end, .status = row->status};
 	const struct test_attempt a = {.spawn = &spawn,
-				       .idle = row->idle,
+				       .ended = row->idle,
+				       .silent = row->idle != NULL,
 				       .stdout_path = out_path,
 				       .stderr_path = "/nonexistent",
 				       .console_path = console_path,
@@ -184,7 +185,7 @@ static void each_way_in_which_a_run_ends_is_an_outcome(void **state)
 		{.end = SPAWN_TIMED_OUT,
 		 .outcome = TEST_TIMEOUT,
 		 BAD,
-		 .message = "the run had not ended after 1.5 s, and was killed"},
+		 .message = "the run had not ended after 1.5 s, and was killed (--timeout)"},
 		{.end = SPAWN_TOO_LONG,
 		 .outcome = TEST_VMM_FAULT,
 		 BAD,
@@ -458,7 +459,7 @@ static void a_known_failure_is_known_until_its_day_is_over(void **state)
 		 .message = "told so (was known until 2026-11-30, which is over: bug 1)"},
 		{.known = "bug 1",
 		 .outcome = TEST_PASS,
-		 .warning = "as expected, though known not to be: bug 1"},
+		 .message = "as expected, though 'known' says that it is not: bug 1"},
 		{.known = "bug 1",
 		 .out = NONE,
 		 .outcome = TEST_SKIP,
