@@ -19,6 +19,7 @@
 #include "cli/class_detect.h"
 #include "cli/commands.h"
 #include "cli/helpers.h"
+#include "cli/run_decoder.h"
 #include "cli/run_devices.h"
 #include "cli/run_guest.h"
 #include "cli/run_kernel.h"
@@ -59,6 +60,7 @@ struct run {
 	struct class_result class; /* of this machine, once class_detected */
 	bool class_detected;
 	struct provenance_helper provenance;
+	struct decoder decoder;
 	struct backend *backend; /* until the session takes it */
 	struct record_boot record;
 	struct outcome outcome;
@@ -265,6 +267,7 @@ static int prepare_the_end(struct run *run, struct err *e)
 	/* Without it, addresses have no names. */
 	run->symbols_fd = open(run->o.kernel_debug ? run->o.kernel_debug : run->kernel_path,
 			       O_RDONLY | O_CLOEXEC);
+	run_decoder_start(run->symbols_fd, &run->decoder);
 	if (run->qemu || !needs_helper(run)) {
 		return 0;
 	}
@@ -371,6 +374,7 @@ static int run_session(struct run *run, struct err *e)
 		.backend = run->backend,
 		.kernel_path = run->kernel_path,
 		.symbols_fd = run->symbols_fd,
+		.decoder = &run->decoder,
 		.core = run->o.core ? &run->core : NULL,
 		.job = job,
 		.cpus = (unsigned int)run->o.cpus,
@@ -394,18 +398,6 @@ static int run_session(struct run *run, struct err *e)
 
 	run->backend = NULL;
 	return session_run(&cfg, &run->record, &run->outcome, e);
-}
-
-static void judge_failure(struct run *run, const struct err *e)
-{
-	struct outcome *o = &run->outcome;
-	/* Ids of doctor's checks. */
-	bool kvm = text_starts_with(e->text, "kvm-") || text_starts_with(e->text, "ring0:");
-
-	o->status = kvm ? OUTCOME_NO_KVM : OUTCOME_USAGE;
-	o->kind = kvm ? OUTCOME_KIND_NO_KVM : OUTCOME_KIND_USAGE;
-	snprintf(o->text, sizeof(o->text), "%s", e->text);
-	log_error("%s", e->text);
 }
 
 /* Only now, when nothing waits for it: the kernel's hash reads all of the file. */
@@ -513,6 +505,7 @@ static void run_fini(struct run *run)
 	control_socket_close(&run->control);
 	backend_destroy(run->backend);
 	provenance_fini(&run->provenance);
+	decoder_end(&run->decoder);
 	initramfs_destroy(run->initramfs);
 	run_disks_fini(&run->disks);
 	run_nets_fini(&run->nets);
@@ -571,7 +564,7 @@ int cmd_run(int argc, char **argv)
 		r = run_session(&run, &e);
 	}
 	if (r < 0) {
-		judge_failure(&run, &e);
+		run_status_of_error(&e, &run.outcome);
 	} else if (run_lacks_due(&run.o, &run.outcome, &run.record) &&
 		   (!run.provenance.pid || provenance_look(&run.provenance) < 0)) {
 		run_lacks_tell(&run.o, TAKE_FD(run.symbols_fd));

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/log.h"
+#include "base/text.h"
 
 static int failed(const struct status_file *f, int code, struct err *e)
 {
@@ -91,4 +93,20 @@ void status_file_close(struct status_file *f)
 		close(f->fd);
 		f->fd = -1;
 	}
+}
+
+/**
+ * run_status_of_error() - what a run came to whose guest never started, which is told
+ * @e: why
+ * @ret: set
+ */
+void run_status_of_error(const struct err *e, struct outcome *ret)
+{
+	/* Ids of doctor's checks. */
+	bool kvm = text_starts_with(e->text, "kvm-") || text_starts_with(e->text, "ring0:");
+
+	ret->status = kvm ? OUTCOME_NO_KVM : OUTCOME_USAGE;
+	ret->kind = kvm ? OUTCOME_KIND_NO_KVM : OUTCOME_KIND_USAGE;
+	snprintf(ret->text, sizeof(ret->text), "%s", e->text);
+	log_error("%s", e->text);
 }

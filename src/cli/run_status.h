@@ -20,6 +20,7 @@ struct status_file {
 
 int status_file_open(struct status_file *f, const char *path, struct err *e) __must_check;
 int status_file_write(struct status_file *f, const struct outcome *o, struct err *e) __must_check;
+void run_status_of_error(const struct err *e, struct outcome *ret);
 void status_file_close(struct status_file *f);
 
 #endif

@@ -50,3 +50,18 @@ void failure_report(FILE *out, const struct backend_cpu_state *cpus, size_t cpu_
 	fputs("---\n", out);
 	fflush(out);
 }
+
+/**
+ * failure_report_lines() - print which lines of the source the guest was at
+ * @out: where to
+ * @b: decoded
+ */
+void failure_report_lines(FILE *out, const struct backtrace *b)
+{
+	fputs("--- with lines of the source\n", out);
+	for (size_t i = 0; i < b->count; i++) {
+		fprintf(out, "%s\n", b->lines[i].text);
+	}
+	fputs("---\n", out);
+	fflush(out);
+}

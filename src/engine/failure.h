@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "engine/backend.h"
+#include "engine/backtrace.h"
 #include "engine/console_watch.h"
 
 /* Registers of more vCPUs than this are not shown. */
@@ -14,5 +15,6 @@
 
 void failure_report(FILE *out, const struct backend_cpu_state *cpus, size_t cpu_count,
 		    int symbols_fd, const struct console_watch *console, bool console_was_shown);
+void failure_report_lines(FILE *out, const struct backtrace *b);
 
 #endif

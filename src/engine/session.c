@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/backtrace.h"
 #include "engine/core.h"
 #include "engine/failure.h"
 #include "engine/term.h"
@@ -20,6 +21,10 @@
 
 /* After a signal or --timeout, for a slow reader of our output. */
 #define FLUSH_NS NS_PER_SEC
+
+/* To find lines of the source. "ringside test" lets a run outlive its timeout by half a second. */
+#define DECODE_NS        NS_PER_SEC
+#define DECODE_LATEST_NS (450 * NS_PER_MSEC)
 
 /**
  * session_now_ns() - the time that all of a session goes by
@@ -358,6 +363,30 @@ static void keep_core(struct session *s)
 	}
 }
 
+static void keep_backtrace(struct session *s)
+{
+	struct decoder none = {.pid = 0};
+	uint64_t at_ns = session_now_ns() + DECODE_NS;
+	uint64_t latest_ns = s->timeout_at_ns + DECODE_LATEST_NS;
+	struct backtrace *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		return;
+	}
+	/* Whoever started us waits no longer. */
+	if (s->facts.timed_out && latest_ns < at_ns) {
+		at_ns = latest_ns;
+	}
+	backtrace_read(b, s->cpus, s->cpu_count, &s->console);
+	backtrace_name(b, s->cfg->symbols_fd);
+	backtrace_decode(b, s->cfg->decoder ? s->cfg->decoder : &none, at_ns);
+	if (b->decoded) {
+		failure_report_lines(stderr, b);
+	}
+	s->record->backtrace = backtrace_to_json(b);
+	free(b);
+}
+
 static int conclude(struct session *s, struct outcome *ret, struct err *e)
 {
 	struct record_boot *r = s->record;
@@ -377,6 +406,7 @@ static int conclude(struct session *s, struct outcome *ret, struct err *e)
 		failure_report(stderr, s->cpus, s->cpu_count, s->cfg->symbols_fd, &s->console,
 			       s->cfg->console_fd == STDOUT_FILENO);
 		keep_console_tail(s);
+		keep_backtrace(s);
 		if (s->cfg->core) {
 			keep_core(s);
 		}

@@ -16,6 +16,7 @@
 #include "engine/console_allow.h"
 #include "engine/console_watch.h"
 #include "engine/control_path.h"
+#include "engine/decoder.h"
 #include "engine/outcome.h"
 #include "samples/record.h"
 
@@ -35,6 +36,7 @@ struct session_config {
 	struct backend *backend; /* created, not started; taken: it is destroyed at the end */
 	const char *kernel_path;
 	int symbols_fd;           /* the vmlinux, for the names of addresses; -1: none */
+	struct decoder *decoder;  /* who knows the kernel's source lines; NULL or none: nobody */
 	struct draft *core;       /* for a core of a guest that failed; NULL: none is wanted */
 	bool job;                 /* an agent runs a job: its streams go to stdout and stderr */
 	unsigned int cpus;        /* that an agent must find; 0: any number */

@@ -82,6 +82,7 @@ void record_boot_fini(struct record_boot *r)
 	json_decref(r->guest);
 	json_decref(r->calltime);
 	json_decref(r->console_tail);
+	json_decref(r->backtrace);
 	json_decref(r->host);
 	memset(r, 0, sizeof(*r));
 }
@@ -303,6 +304,9 @@ json_t *record_boot_to_json(const struct record_boot *r)
 			  "outcome", "status", r->status, "kind", r->outcome_kind, "guest_status",
 			  guest_status, "text", record_text_to_json(r->outcome_text));
 
+	if (o && r->backtrace) {
+		json_object_set(o, "backtrace", r->backtrace);
+	}
 	if (o && r->paused_ns) {
 		json_object_set_new(o, "paused_ns", json_integer((json_int_t)r->paused_ns));
 	}

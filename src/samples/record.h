@@ -86,6 +86,7 @@ struct record_boot {
 	json_t *guest;        /* array: the lines of the results stream */
 	json_t *calltime;     /* or NULL */
 	json_t *console_tail; /* array of strings, or NULL */
+	json_t *backtrace;    /* likewise: where a guest was that failed */
 
 	int status;
 	const char *outcome_kind; /* static */

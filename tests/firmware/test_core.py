@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--core of a payload on this KVM, behind the filter of system calls, opened by the real gdb."""
+import json
+import re
 import shutil
 import subprocess
 
@@ -32,3 +34,12 @@ def test_a_payload_that_ends_well_leaves_none(tmp_path):
     end = run("exit", "--core", tmp_path / "core")
     assert end.returncode == 0, end.stderr.decode()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path):
+    record = tmp_path / "record"
+    end = run("echo", "--timeout", "1", "--json", record)
+    assert end.returncode == 244
+    said = r"vCPU 0: RIP 0x0{11}\w+ = \w+\+0x\w+ \(firmware/lib/\w+\.[ch]:\d+\)"
+    assert re.search(rf"^--- with lines of the source\n{said}\n---$", end.stderr.decode(), re.M), end.stderr.decode()
+    assert re.fullmatch(said, json.loads(record.read_text())["backtrace"][0])
