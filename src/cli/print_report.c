@@ -176,5 +176,5 @@ int print_report(const struct comparison *c, const struct report_output *o)
 			 c->done, c->plan.boot_count);
 		return o->gate ? report_gate_status(&gate) : STATUS_INCONCLUSIVE;
 	}
-	return is_undecided(c) ? STATUS_INCONCLUSIVE : report_set_exit_status(&set);
+	return is_undecided(c) && !o->gate ? STATUS_INCONCLUSIVE : report_set_exit_status(&set);
 }

@@ -335,6 +335,7 @@ int summary_pair_init(struct summary_pair *p, struct err *e)
 		return err_set(e, r, "making the report: %s", strerror(-r));
 	}
 	fill_head(p);
+	summary_compare_prints(p);
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct summary_pair {
 	size_t room;
 	char labels[2][128];
 	char hosts[256];
+	char prints[256];
 };
 
 const struct plan_group *summary_group_of(const struct summary_pair *p);
@@ -42,6 +43,8 @@ const struct boot_record *summary_whole_boot(const struct summary_pair *p, size_
 
 int summary_row_fill(struct summary_pair *p, size_t row) __must_check;
 void summary_row_fini(struct summary_row *row);
+
+void summary_compare_prints(struct summary_pair *p);
 
 int summary_pair_init(struct summary_pair *p, struct err *e) __must_check;
 void summary_pair_fini(struct summary_pair *p);

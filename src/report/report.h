@@ -60,15 +60,16 @@ struct report_boot {
 
 /* What was found odd. Each is told of; some make a verdict inconclusive (see report/warn.c). */
 enum report_warning {
-	REPORT_WARN_DRIFT,   /* the difference grew or shrank from block to block */
-	REPORT_WARN_BIMODAL, /* an arm's boots are two groups */
-	REPORT_WARN_STEP,    /* the level changed inside many boots */
-	REPORT_WARN_DIRTY,   /* many batches were disturbed */
-	REPORT_WARN_TAIL,    /* the middle does not differ, the distribution does */
+	REPORT_WARN_DRIFT,       /* the difference grew or shrank from block to block */
+	REPORT_WARN_BIMODAL,     /* an arm's boots are two groups */
+	REPORT_WARN_STEP,        /* the level changed inside many boots */
+	REPORT_WARN_DIRTY,       /* many batches were disturbed */
+	REPORT_WARN_TAIL,        /* the middle does not differ, the distribution does */
+	REPORT_WARN_FINGERPRINT, /* the boots are not all of one host and setting */
 };
 
-#define REPORT_WARNINGS    5
-#define REPORT_WARNING_MAX 256
+#define REPORT_WARNINGS    6
+#define REPORT_WARNING_MAX 320
 
 /* What a gate says, of a row and of a run. */
 enum report_gate_result {
@@ -152,6 +153,8 @@ struct report {
 	const char *pilot;     /* whose plan has this key */
 	size_t blocks_planned;
 	size_t blocks_complete; /* all four boots ended as they should */
+	const char *unequal;    /* what the boots do not have in common, or NULL */
+	size_t blocks_mixed;    /* with such a difference between their own boots */
 	double margin_abs;      /* practical margin: see stats/compare.h */
 	double margin_rel;
 	struct report_bench *benches; /* the array is the engine's */

@@ -12,6 +12,10 @@
  *   dirty     more than 5 % of an arm's batches were disturbed; taken back above 50 %, since what
  *             disturbs so often may have disturbed the rest unseen. Not where instructions are
  *             counted: a timer's tick is in every other batch there, and nothing is unseen
+ *   fingerprint  the boots differ in what a comparison tolerates: the host's kernel, microcode or
+ *             clock source, a version, the command line. Between blocks such a difference cancels;
+ *             taken back when it stands inside more than a tenth of the blocks, where it may be
+ *             what tells the arms apart
  *   tail      "equivalent", but a quantile above the median moved by more than ten margins
  *
  * Of drift, groups and steps nothing is said where the class gives no verdict on speed.
@@ -31,6 +35,7 @@
 #define STEP_DECIDES     0.5
 #define DIRTY_TOLD       0.05
 #define DIRTY_DECIDES    0.5
+#define MIXED_DECIDES    0.1
 #define TAIL_MARGINS     10
 #define TAIL_LEAST_CLEAN 100 /* batches of an arm: its tail is made of a few of them */
 
@@ -179,6 +184,20 @@ static void look_for_dirt(const struct report *r, struct report_bench *b)
 	}
 }
 
+static void look_at_prints(const struct report *r, struct report_bench *b)
+{
+	if (!r->unequal && r->blocks_mixed == 0) {
+		return;
+	}
+	say(b, REPORT_WARN_FINGERPRINT,
+	    "the boots are not all alike: %s; %zu of %zu blocks are mixed",
+	    r->unequal ? r->unequal : "they are of several hosts", r->blocks_mixed,
+	    r->blocks_planned);
+	if ((double)r->blocks_mixed > MIXED_DECIDES * (double)r->blocks_planned) {
+		take_back(b, REPORT_WARN_FINGERPRINT);
+	}
+}
+
 static int look_at_tail(const struct report *r, struct report_bench *b)
 {
 	int d = report_bench_decimals(b);
@@ -226,6 +245,9 @@ int report_warn(const struct report *r, struct report_bench *b)
 	int ret = 0;
 
 	b->decided_by = -1;
+	if (b->n_blocks > 0) {
+		look_at_prints(r, b);
+	}
 	if (r->class != EXEC_ICOUNT) {
 		look_for_dirt(r, b);
 	}
@@ -248,7 +270,7 @@ const char *report_warning_name(enum report_warning w)
 	static const char *const names[REPORT_WARNINGS] = {
 		[REPORT_WARN_DRIFT] = "drift", [REPORT_WARN_BIMODAL] = "bimodal",
 		[REPORT_WARN_STEP] = "step",   [REPORT_WARN_DIRTY] = "dirty",
-		[REPORT_WARN_TAIL] = "tail",
+		[REPORT_WARN_TAIL] = "tail",   [REPORT_WARN_FINGERPRINT] = "fingerprint",
 	};
 
 	return names[w];

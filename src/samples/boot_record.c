@@ -404,12 +404,15 @@ static int parse_provenance(struct boot_record *rec, const json_t *p, struct err
 	rec->host_cpu = copy_text(host, "cpu");
 	rec->host_kernel = copy_text(host, "kernel");
 	rec->host_clock = copy_text(host, "clocksource");
+	rec->host_microcode = copy_text(host, "microcode");
+	rec->append = copy_text(p, "append");
 	rec->backend = copy_text(p, "backend");
 	rec->cpu_print = copy_text(json_object_get(p, "cpu"), "fingerprint");
 	rec->qemu_version = copy_text(json_object_get(p, "qemu"), "version");
 	if (!rec->ringside_version || !rec->kernel_sha256 || !rec->kernel_version ||
 	    !rec->host_name || !rec->host_cpu || !rec->host_kernel || !rec->host_clock ||
-	    !rec->backend || !rec->cpu_print || !rec->qemu_version) {
+	    !rec->host_microcode || !rec->append || !rec->backend || !rec->cpu_print ||
+	    !rec->qemu_version) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	if (name) {
@@ -562,6 +565,8 @@ void boot_record_destroy(struct boot_record *r)
 	free(r->host_cpu);
 	free(r->host_kernel);
 	free(r->host_clock);
+	free(r->host_microcode);
+	free(r->append);
 	free(r->cpu_print);
 	free(r->backend);
 	free(r->qemu_version);

@@ -70,8 +70,10 @@ struct boot_record {
 	char *host_name; /* in its network, empty: not known */
 	char *host_cpu;
 	char *host_kernel;
-	char *host_clock; /* its clock source, empty: not known */
-	char *cpu_print;  /* fingerprint of what CPUID told the guest */
+	char *host_microcode; /* empty: not known */
+	char *append;         /* the guest's command line, as it was booted */
+	char *host_clock;     /* its clock source, empty: not known */
+	char *cpu_print;      /* fingerprint of what CPUID told the guest */
 	char *backend;
 	char *qemu_version;
 

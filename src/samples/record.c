@@ -97,13 +97,18 @@ static json_t *json_or_null(json_t *j)
 	return j ? json_incref(j) : json_null();
 }
 
-/* What /proc/cpuinfo calls the first processor, and whether it says that we are a guest. */
-static void read_cpu(char *model, size_t len, bool *ret_hypervisor)
+/*
+ * What /proc/cpuinfo calls the first processor, its microcode (empty where it does not say), and
+ * whether it says that we are a guest.
+ */
+static void read_cpu(char *model, size_t len, char *microcode, size_t microcode_len,
+		     bool *ret_hypervisor)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/cpuinfo", "re");
 	char line[4096];
 
 	snprintf(model, len, "unknown");
+	*microcode = '\0';
 	*ret_hypervisor = false;
 	while (f && fgets(line, sizeof(line), f) && line[0] != '\n') {
 		char *colon = strchr(line, ':');
@@ -114,6 +119,8 @@ static void read_cpu(char *model, size_t len, bool *ret_hypervisor)
 		line[strcspn(line, "\n")] = '\0';
 		if (text_starts_with(line, "model name") && colon[1]) {
 			snprintf(model, len, "%s", colon + 2);
+		} else if (text_starts_with(line, "microcode") && colon[1]) {
+			snprintf(microcode, microcode_len, "%s", colon + 2);
 		} else if (text_starts_with(line, "flags")) {
 			*ret_hypervisor = strstr(colon, " hypervisor") != NULL;
 		}
@@ -161,21 +168,22 @@ static const char *read_clocksource(char *buf, size_t size)
 /**
  * record_host_to_json() - which machine this is
  *
- * Return: a new reference: its name in its network, the processor's and the kernel's, and whether
- * it is a guest; NULL when memory ran out.
+ * Return: a new reference: its name in its network, the processor's, its microcode's and the
+ * kernel's, what it keeps time by, and whether it is a guest; NULL when memory ran out.
  * Context: any thread; reads /proc.
  */
 json_t *record_host_to_json(void)
 {
 	struct utsname u = {0};
 	bool hypervisor;
-	char model[128], clocksource[64];
+	char model[128], microcode[32], clocksource[64];
 
 	uname(&u);
-	read_cpu(model, sizeof(model), &hypervisor);
+	read_cpu(model, sizeof(model), microcode, sizeof(microcode), &hypervisor);
 	text_make_utf8(u.nodename);
-	return json_pack("{s:s, s:s, s:s, s:b, s:s?}", "name", u.nodename, "cpu", model, "kernel",
-			 u.release, "hypervisor", hypervisor, "clocksource",
+	return json_pack("{s:s, s:s, s:s?, s:s, s:b, s:s?}", "name", u.nodename, "cpu", model,
+			 "microcode", *microcode ? microcode : NULL, "kernel", u.release,
+			 "hypervisor", hypervisor, "clocksource",
 			 read_clocksource(clocksource, sizeof(clocksource)));
 }
 

@@ -103,6 +103,60 @@ static void the_head_says_what_was_compared_where(void **state)
 	assert_int_equal(r->benches[0].calls, 100);
 }
 
+/* Sets what a boot says of its host's kernel. */
+static void set_host_kernel(size_t slot, const char *text)
+{
+	free(c.boots[slot]->host_kernel);
+	c.boots[slot]->host_kernel = strdup(text);
+}
+
+static void boots_that_are_not_alike_are_told_of(void **state)
+{
+	const struct report *r;
+
+	add_all_but(SIZE_MAX);
+	for (size_t slot = 0; slot < 24; slot++) {
+		/* not known in one, and another one from the third block on */
+		set_host_kernel(slot, slot == 3 ? "" : slot < 8 ? "6.1" : "6.2");
+	}
+	r = make();
+	assert_string_equal(r->unequal, "the host's kernel is '6.1' in boot 1 and '6.2' in boot 9");
+	assert_int_equal(r->blocks_mixed, 0);
+	assert_int_equal(r->benches[0].result.verdict, VERDICT_BETTER);
+	assert_string_equal(r->benches[0].warnings[REPORT_WARN_FINGERPRINT],
+			    "the boots are not all alike: the host's kernel is '6.1' in boot 1 and "
+			    "'6.2' in boot 9; 0 of 6 blocks are mixed");
+}
+
+static void what_differs_inside_a_block_takes_the_verdict_back(void **state)
+{
+	const struct report *r;
+
+	add_all_but(SIZE_MAX);
+	for (size_t slot = 0; slot < 24; slot++) {
+		set_host_kernel(slot, slot < 9 ? "6.1" : "6.2");
+	}
+	r = make();
+	assert_int_equal(r->blocks_mixed, 1);
+	assert_int_equal(r->benches[0].result.verdict, VERDICT_INCONCLUSIVE);
+	assert_int_equal(r->benches[0].decided_by, REPORT_WARN_FINGERPRINT);
+	assert_int_equal(r->benches[0].taken_back, VERDICT_BETTER);
+}
+
+static void arms_may_have_command_lines_of_their_own(void **state)
+{
+	const struct report *r;
+
+	add_all_but(SIZE_MAX);
+	for (size_t slot = 0; slot < 24; slot++) {
+		free(c.boots[slot]->append);
+		c.boots[slot]->append = strdup(c.boots[slot]->arm == 'a' ? "x nofsgsbase" : "x");
+	}
+	r = make();
+	assert_null(r->unequal);
+	assert_int_equal(r->blocks_mixed, 0);
+}
+
 static void arms_that_differ_by_the_task_alone_are_told_apart_by_it(void **state)
 {
 	const struct report *r;
@@ -294,6 +348,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(boots_are_put_into_blocks_and_a_linear_drift_cancels),
 		TEST(the_head_says_what_was_compared_where),
+		TEST(boots_that_are_not_alike_are_told_of),
+		TEST(what_differs_inside_a_block_takes_the_verdict_back),
+		TEST(arms_may_have_command_lines_of_their_own),
 		TEST(arms_that_differ_by_the_task_alone_are_told_apart_by_it),
 		TEST(a_block_that_lacks_a_boot_is_left_out_whole),
 		TEST(a_boot_that_is_not_done_yet_is_not_lost),
