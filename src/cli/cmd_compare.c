@@ -245,6 +245,7 @@ static int end_shard(const struct context *x)
 static int end_undecided(const struct context *x)
 {
 	const struct plan *p = &x->c.plan;
+	bool fails = x->o.gate && strcmp(x->o.gate, "inconclusive") == 0;
 
 	for (size_t i = 0; i < p->group_count; i++) {
 		if (x->c.failed[i] < COMPARE_FAILED_MAX) {
@@ -259,8 +260,10 @@ static int end_undecided(const struct context *x)
 	if (p->group_count > 1 && p->shards == 0) {
 		(void)report(x);
 	}
-	return x->o.gate && strcmp(x->o.gate, "inconclusive") == 0 ? STATUS_NO
-								   : STATUS_INCONCLUSIVE;
+	if (x->o.gate) {
+		log_error("gate %s: the boots are too few", fails ? "failed" : "inconclusive");
+	}
+	return fails ? STATUS_NO : STATUS_INCONCLUSIVE;
 }
 
 static int boot_all(struct context *x)

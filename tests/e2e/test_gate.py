@@ -2,6 +2,7 @@
 """'--gate' of 'ringside compare' and 'ringside report': its line, its status, its forms."""
 
 import json
+import os
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -56,6 +57,15 @@ def test_a_guest_that_fails_is_no_pass(bench):
     p = bench.compare("--gate", bench="syscall.null", blocks=8)
     assert p.returncode == 3, p.stderr
     assert "a guest failed there" in last_line(p.stdout)
+
+
+def test_guests_that_fail_again_and_again_leave_the_gate_open(bench):
+    bench.behave("panic")
+    p = bench.compare("--gate", bench="syscall.null")
+    assert p.returncode == 3
+    assert "gate inconclusive: the boots are too few" in p.stderr
+    os.unlink(bench.results)
+    assert bench.compare("--gate=inconclusive", bench="syscall.null").returncode == 1
 
 
 def test_every_form_says_what_the_gate_does(bench):
