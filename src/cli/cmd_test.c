@@ -171,7 +171,8 @@ static int usage_status(const struct context *x, int code)
 	if (x->o.bisect) {
 		return BISECT_GIVE_UP;
 	}
-	return code == -EINVAL || code == -ENOENT ? STATUS_USAGE : STATUS_ENVIRONMENT;
+	/* A suite that is not there, is a folder or has no end is a wrong word, too. */
+	return code == -ENOMEM || code == -EIO ? STATUS_ENVIRONMENT : STATUS_USAGE;
 }
 
 static int environment_status(const struct context *x)

@@ -97,8 +97,9 @@ int cli_cache_dir(char *ret_path, size_t len, struct err *e)
 	base = getenv("HOME");
 	if (!base || !*base) {
 		return err_set(e, -ENOENT,
-			       "neither XDG_CACHE_HOME nor HOME is set: there is no "
-			       "place for the kernel cache");
+			       "neither XDG_CACHE_HOME nor HOME is set: there is no place for "
+			       "ringside's cache of kernels and results; set one of them, or "
+			       "name files by their paths (--kernel FILE, --out DIR)");
 	}
 	return path_print(ret_path, len, e, "%s/.cache/ringside", base);
 }

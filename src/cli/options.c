@@ -201,6 +201,10 @@ static int parse_option(const struct opt_command *cmd, int argc, char **argv, in
 		}
 		value = argv[++*i];
 	}
+	if (row->once && *(const char **)row->value) {
+		return err_set(e, -EINVAL, "--%s: given twice, '%s' and '%s'", row->name,
+			       *(const char **)row->value, value);
+	}
 	return set_value(row, value, e);
 }
 

@@ -44,6 +44,7 @@ struct opt_row {
 	const char *choices; /* OPT_CHOICE */
 	const char *
 		alone; /* OPT_CHOICE: what --name stands for by itself; a choice is then --name=X */
+	bool once;     /* given twice it is an error: one of two files would not be written */
 	const char *arg;  /* what --help calls the value: FILE, SIZE, N */
 	const char *help; /* what it does; the default in brackets when there is one */
 };

@@ -89,6 +89,31 @@ static bool is_written_to(const char *root)
 	return len > strlen(rw) && strcmp(root + len - strlen(rw), rw) == 0;
 }
 
+/* What ends the kernel's words: the rest goes to the first process. */
+static bool has_end(const char *words)
+{
+	for (const char *p = words; (p = strstr(p, "--")); p++) {
+		if ((p == words || p[-1] == ' ') && (p[2] == ' ' || p[2] == '\0')) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int check_append(const struct run_options *o, struct err *e)
+{
+	for (size_t i = 0; run_options_has_job(o) && i < o->append.count; i++) {
+		if (has_end(o->append.items[i])) {
+			return err_set(e, -EINVAL,
+				       "--append '%.200s': a '--' hands what is behind it to the "
+				       "first process, which is ringside's agent here and takes no "
+				       "words",
+				       o->append.items[i]);
+		}
+	}
+	return 0;
+}
+
 static int check(struct run_options *o, struct err *e)
 {
 	int r = log_debug_setup(o->debug ? o->debug : getenv("RINGSIDE_DEBUG"),
@@ -102,6 +127,9 @@ static int check(struct run_options *o, struct err *e)
 	}
 	if (r == 0) {
 		r = x86_cpu_spec_parse(o->cpu, &o->cpu_spec, e);
+	}
+	if (r == 0) {
+		r = check_append(o, e);
 	}
 	if (r == 0) {
 		r = run_pages_parse(o->pages, &o->memory, e);

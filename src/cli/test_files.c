@@ -7,17 +7,22 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "samples/test_document.h"
 
-/* The results in a run's directory, where the path is one. */
-static const char *file_of(const char *path, char *buf, size_t len)
+static bool is_folder(const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode) ||
-	    snprintf(buf, len, "%s/" TEST_FILES_NAME, path) >= (int)len) {
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The results in a run's directory, where the path is one. */
+static const char *file_of(const char *path, char *buf, size_t len)
+{
+	if (!is_folder(path) || snprintf(buf, len, "%s/" TEST_FILES_NAME, path) >= (int)len) {
 		return path;
 	}
 	return buf;
@@ -36,7 +41,7 @@ static bool is_pipe(const char *path)
  * @path: a file, or the directory of a run
  * @otherwise: what it is taken for where it cannot be told: a pipe
  *
- * Return: whether.
+ * Return: whether. A folder can be no other, even where there are no results in it.
  * Context: main thread.
  */
 bool test_files_are(const char *path, bool otherwise)
@@ -47,7 +52,7 @@ bool test_files_are(const char *path, bool otherwise)
 	if (is_pipe(file)) {
 		return otherwise;
 	}
-	return test_set_is_one(file) || test_document_is_one(file);
+	return is_folder(path) || test_set_is_one(file) || test_document_is_one(file);
 }
 
 static int read_one(const char *path, struct test_set **ret, struct err *e)
@@ -55,9 +60,16 @@ static int read_one(const char *path, struct test_set **ret, struct err *e)
 	char buf[PATH_MAX];
 	const char *file = file_of(path, buf, sizeof(buf));
 	uint64_t dropped = 0;
-	int r = !is_pipe(file) && test_document_is_one(file)
-			? test_document_read(file, ret, e)
-			: test_set_read(file, ret, &dropped, e);
+	int r;
+
+	if (file != path && access(file, F_OK) < 0) {
+		return err_set(e, -ENOENT,
+			       "%s: there is no " TEST_FILES_NAME
+			       " in it, so it is not the directory of a test run",
+			       path);
+	}
+	r = !is_pipe(file) && test_document_is_one(file) ? test_document_read(file, ret, e)
+							 : test_set_read(file, ret, &dropped, e);
 
 	if (r == 0 && dropped > 0) {
 		log_warn("%s: the last record is cut off after %" PRIu64 " bytes, and left out",

@@ -140,7 +140,7 @@ int test_options_parse(struct test_options *o, int argc, char **argv, struct err
 		{OPT_FLAG, "list", 'l', &o->list, .help = "print their names, and run none"},
 		{OPT_FLAG, "print-suite", 0, &o->print_suite,
 		 .help = "print the suite with every default in it, and run nothing"},
-		{OPT_STRING, "filter", 'f', &o->filter, .arg = "EXPR",
+		{OPT_STRING, "filter", 'f', &o->filter, .once = true, .arg = "EXPR",
 		 .help = "only those that it holds for"},
 		{OPT_U64, "repeat", 'n', &o->repeat, .min = 1, .max = REPEAT_MAX, .arg = "N",
 		 .help = "each so many times [1]"},
@@ -148,7 +148,7 @@ int test_options_parse(struct test_options *o, int argc, char **argv, struct err
 		 .help = "again and again, until one is not ok"},
 		{OPT_U64, "shuffle", 0, &o->shuffle, .max = INT64_MAX, .arg = "SEED",
 		 .help = "in an order that is drawn; the same seed gives the same [the suite's]"},
-		{OPT_STRING, "shard", 0, &o->shard_text, .arg = "I/N",
+		{OPT_STRING, "shard", 0, &o->shard_text, .once = true, .arg = "I/N",
 		 .help = "of N parts only the I-th; 'ringside report --merge' puts the results "
 			 "together"},
 		{OPT_GROUP, .help = "How they run"},
@@ -171,20 +171,21 @@ int test_options_parse(struct test_options *o, int argc, char **argv, struct err
 		 .help = "for 'git bisect run': exit 0 for good, 1 for bad, 125 where it cannot be "
 			 "told: no kernel, no boot, or a fault of this machine's"},
 		{OPT_GROUP, .help = "Output"},
-		{OPT_STRING, "out", 'o', &o->out, .arg = "DIR",
+		{OPT_STRING, "out", 'o', &o->out, .once = true, .arg = "DIR",
 		 .help = "where the results go, and a directory for each case; it must not hold "
 			 "results yet [a new one in the cache]"},
 		{OPT_FLAG, "core", 0, &o->cores,
 		 .help = "keep the memory and registers of each guest that failed and was not to, "
 			 "as an ELF core for GDB in the case's directory"},
-		{OPT_STRING, "json", 0, &o->json, .arg = "FILE",
+		{OPT_STRING, "json", 0, &o->json, .once = true, .arg = "FILE",
 		 .help = "write a report as JSON; -: to stdout, here and below, in place of the "
 			 "text"},
-		{OPT_STRING, "junit", 0, &o->junit, .arg = "FILE", .help = "as JUnit XML"},
-		{OPT_STRING, "tap", 0, &o->tap, .arg = "FILE", .help = "as KTAP"},
-		{OPT_STRING, "github", 0, &o->github, .arg = "FILE",
+		{OPT_STRING, "junit", 0, &o->junit, .once = true, .arg = "FILE",
+		 .help = "as JUnit XML"},
+		{OPT_STRING, "tap", 0, &o->tap, .once = true, .arg = "FILE", .help = "as KTAP"},
+		{OPT_STRING, "github", 0, &o->github, .once = true, .arg = "FILE",
 		 .help = "as annotations of GitHub Actions"},
-		{OPT_STRING, "baseline", 0, &o->baseline, .arg = "OLD",
+		{OPT_STRING, "baseline", 0, &o->baseline, .once = true, .arg = "OLD",
 		 .help = "report only what has changed since the results in OLD"},
 		{OPT_END},
 	};

@@ -152,6 +152,24 @@ static const char *guest_part(const char *s, size_t len)
 	return NULL;
 }
 
+/* A path of the guest as it is: one file has one name, and none leads out of where it is put. */
+static int check_guest_path(const struct suite_reading *r, const char *key, struct ymap_pos pos,
+			    const char *path)
+{
+	for (const char *p = path; *p;) {
+		size_t len = strcspn(++p, "/");
+
+		if (len == 0 || strncmp(p, "..", len) == 0) {
+			return suite_fail(r, pos,
+					  "'%s': expected an absolute path of the guest without "
+					  "'//', '.', '..' or a '/' at its end, got '%s'",
+					  key, path);
+		}
+		p += len;
+	}
+	return 0;
+}
+
 static const char *base_of(const char *path)
 {
 	size_t len = strlen(path);
@@ -189,6 +207,14 @@ static int take_pair(const struct suite_reading *r, const char *key, const struc
 				  "'%s': '%s' has no name of its own: say where it "
 				  "goes, as in %s:%s/NAME",
 				  key, name, name, folder);
+	}
+	if (guest) {
+		_cleanup_free_ char *place = strndup(guest, (size_t)(t->s + len - guest));
+
+		code = place ? check_guest_path(r, key, t->pos, place) : suite_no_memory(r);
+		if (code < 0) {
+			return code;
+		}
 	}
 	n = guest ? asprintf(ret, "%s:%.*s%s", host, (int)(t->s + len - guest), guest, t->s + len)
 		  : asprintf(ret, "%s:%s/%s%s", host, folder, base, t->s + len);
@@ -308,12 +334,26 @@ int suite_take_env(const struct suite_reading *r, const struct ymap_text *t, cha
  */
 int suite_take_artifact(const struct suite_reading *r, const struct ymap_text *t, char **ret)
 {
+	/* Folders of what is no file, and has no end. */
+	static const char *const none[] = {"/dev", "/proc", "/sys"};
+	int code;
+
 	if (*t->s != '/') {
 		return suite_fail(r, t->pos,
 				  "'artifacts': expected an absolute path of the guest, got '%s'",
 				  t->s);
 	}
-	return copy(r, t->s, ret);
+	code = check_guest_path(r, "artifacts", t->pos, t->s);
+	for (size_t i = 0; code == 0 && i < ARRAY_SIZE(none); i++) {
+		if (strcmp(t->s, none[i]) == 0) {
+			code = suite_fail(
+				r, t->pos,
+				"'artifacts': %s is the kernel's, and not brought back as "
+				"a whole: name what is meant in it",
+				t->s);
+		}
+	}
+	return code < 0 ? code : copy(r, t->s, ret);
 }
 
 /**

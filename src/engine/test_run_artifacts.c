@@ -17,6 +17,15 @@
 
 #define FOLDER "artifacts"
 
+/* Of those that did not come back, so many are named. */
+#define NAMED_MAX 20
+
+struct missing {
+	FILE *out;
+	size_t count;
+	const char *last; /* of several pieces one is enough */
+};
+
 /* Folder by folder below one, each made if it is not there: never up, and never over a link. */
 static int open_below(int parent, const char *path, int *ret_fd)
 {
@@ -55,23 +64,42 @@ static int open_below(int parent, const char *path, int *ret_fd)
 	}
 }
 
-/* One piece of a file. What cannot be kept is left out: it is not what is tested. */
-static void take_piece(int folder, const json_t *line)
+static void tell_missing(struct missing *m, const char *path, const char *what, const char *why)
+{
+	if (m->last && strcmp(m->last, path) == 0) {
+		return;
+	}
+	m->last = path;
+	if (m->count++ < NAMED_MAX) {
+		fprintf(m->out, "artifact %.256s %s: %.128s\n", path, what, why);
+	}
+}
+
+/* One piece of a file. That it cannot be kept is told: it is not what is tested. */
+static void take_piece(int folder, const json_t *line, struct missing *m)
 {
 	const json_t *data = json_object_get(line, "data");
 	const char *path = json_string_value(json_object_get(line, "path"));
 	_cleanup_free_ void *bytes = NULL;
 	_cleanup_close_ int fd = -1;
 	size_t len = json_string_length(data);
+	int r = -EBADMSG;
 
-	bytes = malloc(len / 4 * 3 + 1);
-	if (!path || !bytes || !json_is_string(data) ||
-	    base64_decode(json_string_value(data), len, bytes, &len) < 0 ||
-	    open_below(folder, path, &fd) < 0) {
+	if (!path) {
 		return;
 	}
-	if (io_write_all(fd, bytes, len) < 0) {
-		return;
+	bytes = malloc(len / 4 * 3 + 1);
+	if (bytes && json_is_string(data)) {
+		r = base64_decode(json_string_value(data), len, bytes, &len);
+	}
+	if (r == 0) {
+		r = open_below(folder, path, &fd);
+	}
+	if (r == 0) {
+		r = io_write_all(fd, bytes, len);
+	}
+	if (r < 0) {
+		tell_missing(m, path, "cannot be kept", strerror(-r));
 	}
 }
 
@@ -103,19 +131,19 @@ static int open_folder(const struct test_dir *d, int *ret_fd, struct err *e)
 }
 
 /* That a file could not be had, as a line. */
-static void take_error(FILE *missing, const json_t *line)
+static void take_error(struct missing *m, const json_t *line)
 {
 	const char *type = json_string_value(json_object_get(line, "type"));
 	const char *path = json_string_value(json_object_get(line, "path"));
 	const char *why = json_string_value(json_object_get(line, "error"));
 
 	if (type && path && why && strcmp(type, "artifact") == 0) {
-		fprintf(missing, "artifact %.256s did not come back: %.128s\n", path, why);
+		tell_missing(m, path, "did not come back", why);
 	}
 }
 
 /* Takes the pieces out of the record's lines, into the folder. */
-static void take_pieces(int folder, json_t *lines, FILE *missing)
+static void take_pieces(int folder, json_t *lines, struct missing *m)
 {
 	json_t *kept = json_array();
 	json_t *line;
@@ -123,11 +151,14 @@ static void take_pieces(int folder, json_t *lines, FILE *missing)
 
 	json_array_foreach (lines, i, line) {
 		if (is_piece(line)) {
-			take_piece(folder, line);
+			take_piece(folder, line, m);
 		} else {
 			json_array_append(kept, line);
-			take_error(missing, line);
+			take_error(m, line);
 		}
+	}
+	if (m->count > NAMED_MAX) {
+		fprintf(m->out, "%zu more artifacts did not come back\n", m->count - NAMED_MAX);
 	}
 	json_array_clear(lines);
 	json_array_extend(lines, kept);
@@ -138,18 +169,18 @@ static int take_all(const struct test_dir *d, json_t *record, char **ret_missing
 {
 	_cleanup_close_ int folder = -1;
 	size_t len = 0;
-	FILE *missing;
+	struct missing m = {NULL};
 	int r = open_folder(d, &folder, e);
 
 	if (r < 0) {
 		return r;
 	}
-	missing = open_memstream(ret_missing, &len);
-	if (!missing) {
+	m.out = open_memstream(ret_missing, &len);
+	if (!m.out) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	take_pieces(folder, json_object_get(record, "guest"), missing);
-	return fclose(missing) == 0 ? 0 : err_set(e, -ENOMEM, "out of memory");
+	take_pieces(folder, json_object_get(record, "guest"), &m);
+	return fclose(m.out) == 0 ? 0 : err_set(e, -ENOMEM, "out of memory");
 }
 
 /**

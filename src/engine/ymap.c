@@ -72,7 +72,10 @@ static const char *shape_of(const yaml_node_t *node)
 	case YAML_MAPPING_NODE:
 		return "a mapping";
 	default:
-		return node->data.scalar.length ? "a text" : "nothing";
+		return !node->data.scalar.length ? "nothing"
+		       : strlen((const char *)node->data.scalar.value) < node->data.scalar.length
+			       ? "a text with a NUL in it"
+			       : "a text";
 	}
 }
 

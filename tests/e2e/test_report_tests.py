@@ -101,6 +101,13 @@ def test_every_form_is_that_of_the_run_itself(golden_run, form, name):
     assert len(same) > 5 and not set(same[1:]) - set(shown.splitlines())
 
 
+def test_a_directory_without_results_is_told_of(tmp_path):
+    for form in (), ("--junit",), ("--baseline", tmp_path):
+        end = ringside("report", *form, tmp_path)
+        assert (end.status, end.out) == (4, b"")
+        assert f"{tmp_path}: there is no results.ndjson in it" in end.err, end.err
+
+
 def test_a_directory_is_that_of_its_results(golden_run):
     assert ringside("report", golden_run.parent).out == ringside("report", golden_run).out
 

@@ -102,6 +102,8 @@ def test_a_kernel_that_is_none_is_4(tmp_path):
 
 def test_what_the_words_have_wrong_is_2_in_one_line(tmp_path):
     path = suite(tmp_path, ("a", "command: [exit=0]"))
+    long = tmp_path / "long.yaml"
+    long.write_text("#" * (1 << 20) + "\n" + path.read_text())
     for more, text in [
             ((), "what is to be tested? Name a suite file, or a command behind '--'"),
             ((path, "--", "x"), "a suite file and a command behind '--' exclude each other"),
@@ -110,6 +112,11 @@ def test_what_the_words_have_wrong_is_2_in_one_line(tmp_path):
             (("--jobs", "0", path), "--jobs: expected auto or a number, 1 to 256, got '0'"),
             (("--filter", "nonesuch", path), "nonesuch"),
             (("/nowhere.yaml",), "/nowhere.yaml: No such file or directory"),
+            ((tmp_path,), f"{tmp_path}: Is a directory"),
+            ((long,), f"{long}: longer than the 1048576 bytes accepted here"),
+            (("--baseline", "x", "--baseline", "y", path), "--baseline: given twice, 'x' and 'y'"),
+            (("--junit", "x", path, "--junit=y"), "--junit: given twice, 'x' and 'y'"),
+            (("--append", "quiet -- x", "--", "exit=0"), "a '--' hands what is behind it to the first process"),
             (("--until-failure", "--repeat", 2, path), "--until-failure and --repeat exclude each other"),
             (("--require-kvm", path), "--require-kvm and --backend qemu exclude each other")]:
         end = run(tmp_path, *more)
@@ -125,6 +132,16 @@ def test_what_this_machine_lacks_is_4_in_one_line(tmp_path):
     assert run(tmp_path, "--", "exit=0").status == 0
     end = run(tmp_path, "--", "exit=0")
     assert end.status == 4 and "results of another run are in it" in end.err
+
+
+def test_without_a_home_it_says_what_to_name_instead(tmp_path):
+    env = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+    end = ringside("test", "--backend", "qemu", "--runner", FAKE, "--", "exit=0", env=env)
+    assert (end.status, end.out) == (4, b"") and "(--kernel FILE, --out DIR)" in end.err, end.err
+    kernel = ringside("kernel", "path", "base").out.decode().strip()
+    end = ringside("test", "--backend", "qemu", "--runner", FAKE, "--out", tmp_path / "out", "--kernel", kernel, "--",
+                   "exit=0", env=env)
+    assert end.status == 0, end.err
 
 
 def test_kvm_that_is_required_and_not_there_is_4_with_doctors_check(tmp_path):

@@ -15,6 +15,9 @@
 #define NEEDS                                                              \
 	"'needs': expected kvm, class=native|nested|emulated|tcg|icount, " \
 	"config=OPTION[=y|m], file=/PATH, cpus=N or memory=SIZE, got "
+#define GUEST_PATH                                                                        \
+	"expected an absolute path of the guest without '//', '.', '..' or a '/' at its " \
+	"end, got "
 #define NAMES "expected up to 80 letters, digits and any of ._+-, the first no sign, got "
 
 #define ONE   "tests:\n  - name: t\n    command: [x]\n" /* line 4 is what follows */
@@ -86,6 +89,19 @@ static const struct {
 	{ONE "    shares: [/]\n",
 	 "4:14: 'shares': '/' has no name of its own: say where it goes, as in /:/mnt/NAME"},
 	{ONE "    initrds: [kst]\n", "4:15: 'initrds': %/kst: expected a file, got a directory"},
+	{ONE "    artifacts: [/log, //log]\n", "4:23: 'artifacts': " GUEST_PATH "'//log'"},
+	{ONE "    artifacts: [/tmp/../log]\n", "4:17: 'artifacts': " GUEST_PATH "'/tmp/../log'"},
+	{ONE "    artifacts: [/tmp/./log]\n", "4:17: 'artifacts': " GUEST_PATH "'/tmp/./log'"},
+	{ONE "    artifacts: [/]\n", "4:17: 'artifacts': " GUEST_PATH "'/'"},
+	{ONE "    artifacts: [/tmp/]\n", "4:17: 'artifacts': " GUEST_PATH "'/tmp/'"},
+	{ONE "    artifacts: [/dev]\n",
+	 "4:17: 'artifacts': /dev is the kernel's, and not brought back as a whole: name what is "
+	 "meant in it"},
+	{ONE "    files: [a.sh:/tmp/../init]\n", "4:13: 'files': " GUEST_PATH "'/tmp/../init'"},
+	{ONE "    shares: [kst://mnt]\n", "4:14: 'shares': " GUEST_PATH "'//mnt'"},
+	{ONE "    command: [\"x\\0y\"]\n", "4:5: test: 'command' stands twice in it"},
+	{"tests:\n  - {name: t, command: [\"x\\0y\"]}\n",
+	 "2:25: 'command': expected a text, got a text with a NUL in it"},
 	{ONE "    artifacts: [log]\n",
 	 "4:17: 'artifacts': expected an absolute path of the guest, got 'log'"},
 	{ONE "    needs: [qemu]\n", "4:13: " NEEDS "'qemu'"},

@@ -88,10 +88,34 @@ static void no_name_leads_out_of_the_folder(void **state)
 		  "{\"type\":\"artifact\",\"path\":\"/bad\",\"data\":\"Zm9\"},"
 		  "{\"type\":\"artifact\",\"data\":\"Zm9v\"}"));
 	assert_file("/ok", "foo");
+	assert_non_null(strstr(missing, "artifact /a/.. cannot be kept: Invalid argument\n"));
+	assert_non_null(strstr(missing, "artifact /ok/under/a/file cannot be kept: Not a dir"));
+	assert_non_null(strstr(missing, "artifact /bad cannot be kept: Bad message\n"));
 	/* Nothing beside it, and nothing above. */
 	assert_true(asprintf(&command, "test \"$(find %s -type f | wc -l)\" = 1 && test ! -e out2",
 			     dir) > 0);
 	assert_int_equal(system(command), 0);
+}
+
+static void of_many_that_are_missing_some_are_named_and_all_counted(void **state)
+{
+	char *lines = NULL;
+	size_t len = 0, count = 0;
+	FILE *f = open_memstream(&lines, &len);
+
+	for (int i = 0; i < 1000; i++) {
+		fprintf(f, "%s{\"type\":\"artifact\",\"path\":\"/a%d\",\"error\":\"gone\"}",
+			i ? "," : "", i);
+	}
+	fclose(f);
+	free(take(lines));
+	free(lines);
+	for (const char *p = missing; *p; p = strchr(p, '\n') + 1) {
+		count++;
+	}
+	assert_int_equal(count, 21);
+	assert_non_null(strstr(missing, "artifact /a0 did not come back: gone\n"));
+	assert_non_null(strstr(missing, "980 more artifacts did not come back\n"));
 }
 
 static void a_link_that_is_there_is_not_followed(void **state)
@@ -126,6 +150,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pieces_make_files_and_leave_the_record, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(no_name_leads_out_of_the_folder, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			of_many_that_are_missing_some_are_named_and_all_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_link_that_is_there_is_not_followed, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_record_that_is_none_is_left_as_it_is, setup,

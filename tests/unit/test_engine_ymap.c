@@ -135,7 +135,7 @@ static void what_does_not_fit_is_refused_with_its_place_and_what_is_allowed(void
 		{"name:\n", "1:6: 'name': expected a text, got nothing"},
 		{"name: [a]\n", "1:7: 'name': expected a text, got a list"},
 		{"name: {a: b}\n", "1:7: 'name': expected a text, got a mapping"},
-		{"name: \"a\\0b\"\n", "1:7: 'name': expected a text, got a text"},
+		{"name: \"a\\0b\"\n", "1:7: 'name': expected a text, got a text with a NUL in it"},
 		{"name: a\ncolour: blue\n", "2:9: 'colour': 'blue' is none of red|green"},
 		{"name: a\ncolour: re\n", "2:9: 'colour': 're' is none of red|green"},
 		{"name: a\ncount: x\n",
