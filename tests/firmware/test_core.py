@@ -40,6 +40,6 @@ def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path
     record = tmp_path / "record"
     end = run("echo", "--timeout", "1", "--json", record)
     assert end.returncode == 244
-    said = r"vCPU 0: RIP 0x0{11}\w+ = \w+\+0x\w+ \(firmware/lib/\w+\.[ch]:\d+\)"
+    said = r"vCPU 0: RIP 0x\w{16} = \w+\+0x\w+ \(firmware/lib/\w+\.[ch]:\d+\)"
     assert re.search(rf"^--- with lines of the source\n{said}\n---$", end.stderr.decode(), re.M), end.stderr.decode()
     assert re.fullmatch(said, json.loads(record.read_text())["backtrace"][0])
