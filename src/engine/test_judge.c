@@ -458,6 +458,20 @@ static int take_text(char **to, const char *text)
 	return 0;
 }
 
+/* What helps to understand a case that is not as expected. */
+static int take_details(const struct test_signals *s, struct test_result *r)
+{
+	int code = 0;
+
+	if (r->verdict != TEST_NOT_OK && r->verdict != TEST_KNOWN) {
+		return 0;
+	}
+	if (s->record && *s->record->backtrace) {
+		code = take_text(&r->backtrace, s->record->backtrace);
+	}
+	return code == 0 && s->console_tail ? take_text(&r->console_tail, s->console_tail) : code;
+}
+
 static int fill_in(const struct test_attempt *a, const struct judgement *j,
 		   const struct test_signals *s, struct test_result *r)
 {
@@ -473,6 +487,7 @@ static int fill_in(const struct test_attempt *a, const struct judgement *j,
 	r->exec_class = r->has_class ? rec->exec_class : r->exec_class;
 	r->boot_ns = rec ? rec->user_ns : 0;
 	code = code ? code : take_subs(s->ktap, r);
+	code = code ? code : take_details(s, r);
 	if (!code && s->warnings_left_out) {
 		/* There is always room for this one. */
 		code = asprintf(&r->warnings[r->warning_count], "%zu more", s->warnings_left_out) <
@@ -515,7 +530,7 @@ static int judge(const struct suite_case *c, const struct test_attempt *a, const
  * @a: what its attempt left
  * @today: "2026-12-01", to hold a known failure's date against
  * @r: its id, test, axes and place are set; outcome, verdict, message, status, subs, warnings,
- *     boot_ns, class, backend and kernel_sha256 are filled in here
+ *     boot_ns, class, backend, kernel_sha256, backtrace and console_tail are filled in here
  * @e: set on failure
  *
  * Nothing is a pass by one signal alone: the run's exit status and its record have to agree, the

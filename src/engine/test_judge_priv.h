@@ -9,6 +9,7 @@
 #include "samples/boot_record.h"
 
 #define TEST_LINE_MAX     512 /* bytes of a console line in a message */
+#define TEST_TAIL_LINES   40  /* of the console, that a result keeps */
 #define TEST_WARNINGS_MAX 32  /* that a result keeps; further ones are one line */
 
 /* All that an attempt says of itself, each by its own way. */
@@ -20,6 +21,7 @@ struct test_signals {
 	struct ktap_parser *parser;
 	const struct ktap *ktap; /* never NULL once read */
 	size_t warnings_left_out;
+	char *console_tail; /* the last lines, joined by newlines; NULL: there are none */
 };
 
 int test_signals_read(const struct suite_case *c, const struct test_attempt *a,

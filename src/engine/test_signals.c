@@ -119,6 +119,29 @@ static void feed_ktap(void *ctx, const void *data, size_t len)
 	ktap_parser_feed(ctx, data, len);
 }
 
+/* NULL also where there is no memory: it is for people, and decides nothing. */
+static char *tail_of(const struct console_watch *w)
+{
+	size_t count = console_watch_line_count(w), len;
+	char *text = NULL;
+	FILE *f;
+
+	while (count && !*console_watch_line(w, count - 1)) {
+		count--;
+	}
+	f = count ? open_memstream(&text, &len) : NULL;
+
+	for (size_t i = count > TEST_TAIL_LINES ? count - TEST_TAIL_LINES : 0; f && i < count;
+	     i++) {
+		fprintf(f, "%s\n", console_watch_line(w, i));
+	}
+	if (f && fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 static int read_console(const struct suite_test *t, const char *path, struct test_signals *s,
 			struct test_result *r, struct err *e)
 {
@@ -140,6 +163,7 @@ static int read_console(const struct suite_test *t, const char *path, struct tes
 	console_watch_init(&watch, on_console, &c);
 	code = read_file(path, feed_watch, &watch, e);
 	feed_watch(&watch, "\n", 1); /* the last line may have no end */
+	s->console_tail = tail_of(&watch);
 	console_watch_fini(&watch);
 	if (code == 0 && c.error) {
 		code = err_set(e, c.error, "out of memory");
@@ -210,6 +234,7 @@ int test_signals_read(const struct suite_case *c, const struct test_attempt *a,
  */
 void test_signals_fini(struct test_signals *s)
 {
+	free(s->console_tail);
 	if (s->record) {
 		boot_record_destroy(s->record);
 	}

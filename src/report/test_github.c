@@ -9,7 +9,8 @@
 
 #include "report/test_report_priv.h"
 
-#define SUBS_MAX 10 /* of one case */
+#define SUBS_MAX        10 /* of one case */
+#define TRACE_LINES_MAX 20 /* likewise */
 
 /**
  * test_put_data() - a character of a message of a workflow command
@@ -76,6 +77,31 @@ static void put_subs(FILE *out, const struct test_result *r)
 	}
 }
 
+static void put_bytes(FILE *out, const char *s, size_t len)
+{
+	_cleanup_free_ char *line = strndup(s, len);
+
+	test_put(out, line, TEST_TITLE_MAX, test_put_data);
+}
+
+/* An annotation is short: as many lines as one looks at. */
+static void put_backtrace(FILE *out, const struct test_result *r)
+{
+	const char *line = r->backtrace;
+
+	for (size_t i = 0; line && *line; i++) {
+		size_t len = strcspn(line, "\n");
+
+		put_end_of_line(out);
+		if (i == TRACE_LINES_MAX) {
+			fputs("[more in its files]", out);
+			return;
+		}
+		put_bytes(out, line, len);
+		line += len + (line[len] == '\n');
+	}
+}
+
 static void annotate(FILE *out, const struct test_report *t, size_t which, const char *command)
 {
 	const struct test_result *r = t->results[which];
@@ -105,6 +131,7 @@ static void annotate(FILE *out, const struct test_report *t, size_t which, const
 		test_put(out, r->known, TEST_TITLE_MAX, test_put_data);
 	}
 	put_subs(out, r);
+	put_backtrace(out, r);
 	if (r->dir && *r->dir) {
 		put_end_of_line(out);
 		fputs("files: ", out);

@@ -104,6 +104,22 @@ static void put_reason(FILE *out, const char *element, const char *type, const c
 	}
 }
 
+/* A case that is not as expected, with where its guest was. */
+static void put_failure(FILE *out, const char *element, const struct test_result *r)
+{
+	fprintf(out, "      <%s", element);
+	attribute(out, "type", test_outcome_name(r->outcome));
+	attribute(out, "message", test_why(r));
+	fputc('>', out);
+	test_put(out, r->message && *r->message ? r->message : test_why(r), TEST_BLOCK_MAX,
+		 put_xml_block);
+	if (r->backtrace) {
+		fputs("\n\nbacktrace:\n", out);
+		test_put(out, r->backtrace, TEST_BLOCK_MAX, put_xml_block);
+	}
+	fprintf(out, "</%s>\n", element);
+}
+
 /* Whether a case ended otherwise than by what it tests: that is an error there, no failure. */
 static bool is_error(const struct test_result *r)
 {
@@ -141,6 +157,10 @@ static void put_output(FILE *out, const struct test_report *t, const struct test
 		fputs("its files: ", out);
 		test_put_dir(out, t, r, put_xml_block);
 		fputc('\n', out);
+	}
+	if (r->console_tail) {
+		fputs("the last lines of its console:\n", out);
+		test_put(out, r->console_tail, TEST_BLOCK_MAX, put_xml_block);
 	}
 	fputs("</system-out>\n", out);
 }
@@ -180,8 +200,7 @@ static void put_case(FILE *out, const struct test_report *t, const struct test_r
 	fputs(">\n", out);
 	switch (r->verdict) {
 	case TEST_NOT_OK:
-		put_reason(out, is_error(r) ? "error" : "failure", test_outcome_name(r->outcome),
-			   test_why(r), r->message);
+		put_failure(out, is_error(r) ? "error" : "failure", r);
 		break;
 	case TEST_KNOWN:
 		put_known(out, r);

@@ -186,6 +186,18 @@ static void put_subs(const struct page *p, const struct test_result *r)
 	}
 }
 
+/* Of a text of lines the last ones. */
+static const char *last_lines(const char *s, size_t n)
+{
+	size_t len = strlen(s);
+
+	len -= len && s[len - 1] == '\n';
+	while (len && (s[len - 1] != '\n' || --n)) {
+		len--;
+	}
+	return s + len;
+}
+
 static void put_result(const struct page *p, const struct test_report *t,
 		       const struct test_result *r)
 {
@@ -214,6 +226,12 @@ static void put_result(const struct page *p, const struct test_report *t,
 		put_field(p, "known", r->known);
 	}
 	put_subs(p, r);
+	if (r->backtrace) {
+		put_field(p, "backtrace", r->backtrace);
+	}
+	if (r->console_tail && r->outcome != TEST_FAIL) {
+		put_field(p, "console", last_lines(r->console_tail, LINES_MAX));
+	}
 	for (size_t i = 0; i < r->warning_count; i++) {
 		put_field(p, "found", r->warnings[i]);
 	}

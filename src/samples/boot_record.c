@@ -491,7 +491,8 @@ static int parse_root(struct boot_record *rec, const json_t *root, struct err *e
 	rec->outcome_kind = copy_text(outcome, "kind");
 	rec->outcome_text = copy_text(outcome, "text");
 	rec->console_tail = join_lines(json_object_get(root, "console_tail"));
-	if (!rec->outcome_kind || !rec->outcome_text || !rec->console_tail) {
+	rec->backtrace = join_lines(json_object_get(root, "backtrace"));
+	if (!rec->outcome_kind || !rec->outcome_text || !rec->console_tail || !rec->backtrace) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	r = parse_place(rec, root, e);
@@ -558,6 +559,7 @@ void boot_record_destroy(struct boot_record *r)
 	free(r->outcome_kind);
 	free(r->outcome_text);
 	free(r->console_tail);
+	free(r->backtrace);
 	free(r->ringside_version);
 	free(r->kernel_sha256);
 	free(r->kernel_version);

@@ -59,6 +59,7 @@ struct boot_record {
 	uint64_t user_ns;   /* from the start to user space; 0: not reached, or not known */
 	uint64_t exit_ns;   /* from the start to the guest's end; 0: not known */
 	char *console_tail; /* what the guest said last, lines joined by newlines; may be empty */
+	char *backtrace;    /* where it was, likewise */
 
 	/* Provenance. Texts are empty when the boot did not get far enough to know. */
 	enum exec_class exec_class;

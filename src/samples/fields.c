@@ -35,6 +35,7 @@ static const char *kind_words(enum field_kind k)
 		return "a whole number from -1 to 255";
 	case FIELD_TEXTS:
 		return "a list of texts";
+	case FIELD_TEXT_IF_ANY:
 	case FIELD_TEXT:
 		break;
 	}
@@ -73,6 +74,11 @@ static json_t *one_to_json(const struct field *f, const void *record)
 	}
 }
 
+static bool is_left_out(const struct field *f, const void *record)
+{
+	return f->kind == FIELD_TEXT_IF_ANY && !*(char *const *)at(record, f->offset);
+}
+
 /**
  * fields_to_json() - write a record's fields into an object
  * @rows: the table
@@ -85,6 +91,9 @@ static json_t *one_to_json(const struct field *f, const void *record)
 int fields_to_json(const struct field *rows, size_t n, const void *record, json_t *object)
 {
 	for (size_t i = 0; i < n; i++) {
+		if (is_left_out(&rows[i], record)) {
+			continue;
+		}
 		if (json_object_set_new(object, rows[i].key, one_to_json(&rows[i], record)) < 0) {
 			return -ENOMEM;
 		}
@@ -198,6 +207,9 @@ int fields_from_json(const struct field *rows, size_t n, const json_t *object, v
 	for (size_t i = 0; i < n; i++) {
 		const json_t *v = json_object_get(object, rows[i].key);
 
+		if (!v && rows[i].kind == FIELD_TEXT_IF_ANY) {
+			continue;
+		}
 		if (!v) {
 			return err_set(e, -EBADMSG, "'%s' is missing", rows[i].key);
 		}

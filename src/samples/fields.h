@@ -2,7 +2,7 @@
 /*
  * Records whose fields a table describes: the one table writes them, reads them back with every
  * field checked, and frees them. Keys that a table does not know are passed over, so that a record
- * may grow within its schema version; a key that it knows must be there.
+ * may grow within its schema version; a key that it knows must be there, but for those IF_ANY.
  */
 #ifndef SAMPLES_FIELDS_H
 #define SAMPLES_FIELDS_H
@@ -18,6 +18,7 @@ enum field_kind {
 	FIELD_NAME,         /* the same, and not empty */
 	FIELD_SHA256,       /* the same, empty or 64 hexadecimal digits */
 	FIELD_TEXT_OR_NULL, /* char * */
+	FIELD_TEXT_IF_ANY,  /* char *; NULL: the key is not there */
 	FIELD_U64,          /* uint64_t, at most INT64_MAX */
 	FIELD_UINT,         /* unsigned int */
 	FIELD_BOOL,         /* bool */

@@ -48,6 +48,8 @@ static const struct field fields[] = {
 	{"tags", FIELD_TEXTS, AT(tags), AT(tag_count)},
 	TEXT(message),
 	{"known", FIELD_TEXT_OR_NULL, AT(known), 0},
+	{"backtrace", FIELD_TEXT_IF_ANY, AT(backtrace), 0},
+	{"console_tail", FIELD_TEXT_IF_ANY, AT(console_tail), 0},
 	{"status", FIELD_STATUS, AT(status), 0},
 	{"attempts", FIELD_UINT, AT(attempts), 0},
 	{"warnings", FIELD_TEXTS, AT(warnings), AT(warning_count)},

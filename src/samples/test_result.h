@@ -72,7 +72,10 @@ struct test_result {
 	enum test_verdict verdict;
 	char *message; /* one sentence: why; empty for a plain pass */
 	char *known;   /* the suite's reason, also where it holds no more; or NULL */
-	int status;    /* exit status of the last "ringside run"; -1: none was started */
+	/* Of one that is not as expected, lines; NULL: there are none. */
+	char *backtrace;    /* where its guest was, if it failed as a machine */
+	char *console_tail; /* what its kernel said last */
+	int status;         /* exit status of the last "ringside run"; -1: none was started */
 	unsigned int attempts;
 	size_t warning_count; /* what was found and allowed: "WARNING ... allowed: reason" */
 	char **warnings;

@@ -3,7 +3,7 @@
 import re
 import time
 
-from conftest import in_guest
+from conftest import in_guest, ringside
 
 
 def test_a_timeout_comes_with_a_backtrace_of_each_cpu_and_in_time():
@@ -25,3 +25,18 @@ def test_a_kernel_that_was_told_otherwise_does_not_answer_and_that_is_said():
                    "dmesg -n 1; sleep 100", options=("--timeout", 15, "--nmi"))
     assert end.status == 244, end.err
     assert "warning: the guest did not answer a non-maskable interrupt" in end.err, end.err
+
+
+def test_a_suites_reports_have_the_backtrace_and_what_the_kernel_said_last(tmp_path):
+    junit, github = tmp_path / "junit.xml", tmp_path / "github"
+    end = ringside("test", "--backend", "qemu", "--cpus", 2, "--timeout", 15, "--out", tmp_path / "out", "--junit", junit,
+                   "--github", github, "--", "sh", "-c", "while :; do :; done")
+    assert end.status == 1, end.err
+    text = end.out.decode()
+    assert re.search(r"^ +backtrace: vCPU 0: RIP 0x[0-9a-f]{16}", text, re.M), text
+    assert re.search(r"^ +console: ", text, re.M), text
+    xml = junit.read_text()
+    failure = re.search("<error .*?</error>", xml, re.S).group()
+    assert "NMI backtrace for cpu 1" in failure and "+0x" in failure
+    assert "NMI backtrace for cpu 1" in re.search("<system-out>.*?</system-out>", xml, re.S).group()
+    assert "%0AvCPU 0: RIP 0x" in github.read_text()

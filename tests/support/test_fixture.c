@@ -96,18 +96,24 @@ void test_fixture_init(struct test_fixture *f)
 		       .duration_ns = 2500000000,
 		       .dir = "kunit[cpus=2]",
 	       });
-	add(f, (struct test_result){
-		       .id = "boot[kernel=bad,cpus=2]",
-		       .test = "boot",
-		       .kernel = "bad",
-		       .outcome = TEST_PANIC,
-		       .verdict = TEST_NOT_OK,
-		       .status = 240,
-		       .message = "Kernel panic - not syncing: VFS: Unable to mount root fs on "
-				  "unknown-block(0,0)\nCall Trace:\n panic+0x10f/0x2c0",
-		       .duration_ns = 900400000,
-		       .dir = "boot[kernel=bad,cpus=2]",
-	       });
+	add(f,
+	    (struct test_result){
+		    .id = "boot[kernel=bad,cpus=2]",
+		    .test = "boot",
+		    .kernel = "bad",
+		    .outcome = TEST_PANIC,
+		    .verdict = TEST_NOT_OK,
+		    .status = 240,
+		    .message = "Kernel panic - not syncing: VFS: Unable to mount root fs on "
+			       "unknown-block(0,0)\nCall Trace:\n panic+0x10f/0x2c0",
+		    .backtrace = "vCPU 0: RIP 0xffffffff81001234 = panic+0x14 (kernel/panic.c:4)\n"
+				 "Call Trace:\n"
+				 " panic+0x10f/0x2c0 (kernel/panic.c:355)",
+		    .console_tail = "Unable to mount root fs\n"
+				    "Kernel panic - not syncing: VFS: Unable to mount root fs\n",
+		    .duration_ns = 900400000,
+		    .dir = "boot[kernel=bad,cpus=2]",
+	    });
 	add(f, (struct test_result){
 		       .id = "race[cpus=2]",
 		       .test = "race",
@@ -164,6 +170,8 @@ void test_fixture_init(struct test_fixture *f)
 		       .outcome = TEST_BROKEN,
 		       .verdict = TEST_NOT_OK,
 		       .message = TEST_HOSTILE "\nsecond line: " TEST_HOSTILE,
+		       .backtrace = TEST_HOSTILE,
+		       .console_tail = TEST_HOSTILE "\n" TEST_HOSTILE "\n",
 		       .sub_count = ARRAY_SIZE(hostile_subs),
 		       .subs = hostile_subs,
 		       .duration_ns = 600000000,

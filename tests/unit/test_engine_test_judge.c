@@ -119,6 +119,7 @@ static struct test_result *judge(const struct row *row)
 		snprintf(record, sizeof(record),
 			 "{\"type\":\"boot\",\"schema_version\":1,\"outcome\":{\"status\":%d,"
 			 "\"kind\":\"%s\",\"text\":\"told so\"},\"phases_ns\":{\"user_mark\":7},"
+			 "\"backtrace\":[\"vCPU 0\",\" f+0x1\"],"
 			 "\"provenance\":{\"backend\":\"qemu\",\"class\":\"tcg\",\"kernel\":"
 			 "{\"sha256\":\"ab\"}}}",
 			 row->record_status ? row->record_status : row->status, kind);
@@ -544,6 +545,25 @@ static void the_result_has_what_the_record_and_the_report_say(void **state)
 	test_result_destroy(r);
 }
 
+static void what_is_not_as_expected_has_its_backtrace_and_the_consoles_tail(void **state)
+{
+	static char console[64 * 100];
+	const struct row bad = {.status = 240, .console = console}, good = {.console = console};
+	struct test_result *r;
+
+	for (int i = 0; i < 100; i++) {
+		sprintf(console + strlen(console), "line %d\n", i);
+	}
+	r = judge(&bad);
+	assert_string_equal(r->backtrace, "vCPU 0\n f+0x1");
+	assert_int_equal(strncmp(r->console_tail, "line 60\nline 61\n", 16), 0);
+	assert_string_equal(strstr(r->console_tail, "line 98"), "line 98\nline 99\n");
+	test_result_destroy(r);
+	r = judge(&good);
+	assert_true(!r->backtrace && !r->console_tail);
+	test_result_destroy(r);
+}
+
 static void warnings_are_bounded(void **state)
 {
 	static char console[8192];
@@ -572,6 +592,7 @@ int main(void)
 		cmocka_unit_test(a_known_failure_is_known_until_its_day_is_over),
 		cmocka_unit_test(no_combination_is_green_that_should_not_be),
 		cmocka_unit_test(the_result_has_what_the_record_and_the_report_say),
+		cmocka_unit_test(what_is_not_as_expected_has_its_backtrace_and_the_consoles_tail),
 		cmocka_unit_test(warnings_are_bounded),
 	};
 

@@ -51,6 +51,7 @@ static void percents_commas_and_colons_are_escaped(void **state)
 	f.results[2].file = "odd,line=9:.yaml";
 	f.results[2].message = "100%0A, done: yes\r\n::error::no";
 	f.results[2].dir = "";
+	f.results[2].backtrace = NULL;
 	f.report.results = &f.list[2];
 	f.report.count = 1;
 	f.report.missing_count = 0;
@@ -58,6 +59,23 @@ static void percents_commas_and_colons_are_escaped(void **state)
 	assert_string_equal(text, "::error file=odd%2Cline=9%3A.yaml,line=18,col=3,"
 				  "title=a%2Cb%3Ac%250A%0A%3A%3Ax::panic: "
 				  "100%250A, done: yes\\x0d%0A::error::no\n");
+}
+
+static void of_a_backtrace_there_are_the_first_lines(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	char trace[21 * 8] = "";
+
+	for (int i = 1; i <= 21; i++) {
+		sprintf(trace + strlen(trace), "line %d\n", i);
+	}
+	f.results[2].backtrace = trace;
+	f.report.results = &f.list[2];
+	f.report.count = 1;
+	text = test_fixture_render(test_report_github, &f.report);
+	assert_non_null(strstr(text, "%0Aline 1%0Aline 2%0A"));
+	assert_non_null(strstr(text, "%0Aline 20%0A[more in its files]%0Afiles: "));
+	assert_null(strstr(text, "line 21"));
 }
 
 static void of_a_command_line_there_is_no_file_to_point_to(void **state)
@@ -92,6 +110,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(each_annotation_points_to_its_test, setup),
 		cmocka_unit_test_setup(a_guest_begins_no_command, setup),
 		cmocka_unit_test_setup(percents_commas_and_colons_are_escaped, setup),
+		cmocka_unit_test_setup(of_a_backtrace_there_are_the_first_lines, setup),
 		cmocka_unit_test_setup(of_a_command_line_there_is_no_file_to_point_to, setup),
 		cmocka_unit_test_setup(a_run_that_passed_has_none, setup),
 		cmocka_unit_test_setup(a_full_disk_is_told_of, setup),

@@ -109,6 +109,25 @@ static void every_field_must_be_there(void **state)
 	json_decref(json);
 }
 
+static void what_helps_to_understand_it_need_not_be_there(void **state)
+{
+	struct test_result more = whole, *r;
+	json_t *json;
+
+	more.backtrace = "vCPU 0: RIP 0x1";
+	more.console_tail = "line\nline\n";
+	json = test_result_to_json(&more);
+	assert_int_equal(json_object_size(json), 30);
+	assert_int_equal(test_result_from_json(json, &r, &e), 0);
+	assert_string_equal(r->backtrace, more.backtrace);
+	assert_string_equal(r->console_tail, more.console_tail);
+	test_result_destroy(r);
+	json_object_del(json, "backtrace");
+	json_object_set_new(json, "console_tail", json_null());
+	assert_int_equal(test_result_from_json(json, &r, &e), -EBADMSG);
+	json_decref(json);
+}
+
 static void every_field_must_be_of_its_kind(void **state)
 {
 	json_t *json = test_result_to_json(&whole);
@@ -200,6 +219,7 @@ int main(void)
 		cmocka_unit_test(a_result_is_what_was_written),
 		cmocka_unit_test(an_empty_result_is_written_too),
 		cmocka_unit_test(every_field_must_be_there),
+		cmocka_unit_test(what_helps_to_understand_it_need_not_be_there),
 		cmocka_unit_test(every_field_must_be_of_its_kind),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(keys_that_are_not_known_are_passed_over),
