@@ -12,15 +12,10 @@
 #include <string.h>
 
 #include "samples/record.h"
+#include "samples/windows.h"
 
 /* The probe that times nothing: it calibrates the others. */
 #define EMPTY_PROBE "calltime.empty"
-
-/* Windows of a boot as columns. */
-struct windows {
-	size_t count;
-	json_t *rows;
-};
 
 /**
  * disturbance_name() - the short name of a cause
@@ -94,17 +89,15 @@ static int mark_windows(struct boot_bench *b, const struct windows *w, size_t wi
 			struct err *e)
 {
 	static const struct {
-		const char *key;
+		enum window_count count;
 		enum disturbance cause;
 	} columns[] = {
-		{"exits", DISTURBED_EXIT},
-		{"irqs", DISTURBED_IRQ},
-		{"steal_ns", DISTURBED_STEAL},
-		{"nivcsw", DISTURBED_PREEMPT},
+		{WINDOW_EXITS, DISTURBED_EXIT},
+		{WINDOW_IRQS, DISTURBED_IRQ},
+		{WINDOW_STEAL_NS, DISTURBED_STEAL},
+		{WINDOW_NIVCSW, DISTURBED_PREEMPT},
 	};
 	uint64_t calmest = UINT64_MAX;
-	uint64_t v;
-	int r;
 
 	if (w->count == 0) {
 		return 0;
@@ -114,27 +107,17 @@ static int mark_windows(struct boot_bench *b, const struct windows *w, size_t wi
 			       window0, window0 + b->batch_count - 1, w->count);
 	}
 	for (size_t i = 0; i < b->batch_count; i++) {
-		const json_t *row = json_array_get(w->rows, window0 + i);
+		const uint64_t *v = w->rows[window0 + i].v;
 
-		r = get_count(row, "kvm_exits", &v, e);
-		if (r < 0) {
-			return r;
-		}
-		calmest = v < calmest ? v : calmest;
+		calmest = v[WINDOW_KVM_EXITS] < calmest ? v[WINDOW_KVM_EXITS] : calmest;
 		for (size_t c = 0; c < ARRAY_SIZE(columns); c++) {
-			r = get_count(row, columns[c].key, &v, e);
-			if (r < 0) {
-				return r;
-			}
-			b->dirty[i] |= v > 0 ? 1u << columns[c].cause : 0;
+			b->dirty[i] |= v[columns[c].count] > 0 ? 1u << columns[c].cause : 0;
 		}
 	}
 	for (size_t i = 0; i < b->batch_count; i++) {
-		r = get_count(json_array_get(w->rows, window0 + i), "kvm_exits", &v, e);
-		if (r < 0) {
-			return r;
-		}
-		b->dirty[i] |= v > calmest ? 1u << DISTURBED_KVM : 0;
+		bool calm = w->rows[window0 + i].v[WINDOW_KVM_EXITS] <= calmest;
+
+		b->dirty[i] |= calm ? 0 : 1u << DISTURBED_KVM;
 	}
 	return 0;
 }
@@ -333,12 +316,11 @@ static int parse_bench(struct boot_record *rec, const json_t *line, const struct
 	return r;
 }
 
-static int parse_benches(struct boot_record *rec, const json_t *root, struct err *e)
+static int parse_benches(struct boot_record *rec, const json_t *root, const struct windows *w,
+			 struct err *e)
 {
 	const json_t *guest = json_object_get(root, "guest");
 	const json_t *calltime = json_object_get(root, "calltime");
-	json_t *rows = json_object_get(root, "windows");
-	struct windows w = {.count = json_array_size(rows), .rows = rows};
 	const json_t *line;
 	size_t i;
 
@@ -355,7 +337,7 @@ static int parse_benches(struct boot_record *rec, const json_t *root, struct err
 		if (!type || strcmp(type, "bench") != 0) {
 			continue;
 		}
-		r = parse_bench(rec, line, &w, calltime, e);
+		r = parse_bench(rec, line, w, calltime, e);
 		if (r < 0) {
 			return r;
 		}
@@ -451,7 +433,8 @@ static int parse_place(struct boot_record *rec, const json_t *root, struct err *
 	return 0;
 }
 
-static int parse_root(struct boot_record *rec, const json_t *root, struct err *e)
+static int parse_root(struct boot_record *rec, const json_t *root, const struct windows *w,
+		      struct err *e)
 {
 	const json_t *outcome = json_object_get(root, "outcome");
 	const json_t *version = json_object_get(root, "schema_version");
@@ -499,7 +482,7 @@ static int parse_root(struct boot_record *rec, const json_t *root, struct err *e
 	if (r == 0) {
 		r = parse_provenance(rec, json_object_get(root, "provenance"), e);
 	}
-	return r < 0 ? r : parse_benches(rec, root, e);
+	return r < 0 ? r : parse_benches(rec, root, w, e);
 }
 
 /**
@@ -515,19 +498,20 @@ static int parse_root(struct boot_record *rec, const json_t *root, struct err *e
 int boot_record_parse(const char *line, size_t len, struct boot_record **ret, struct err *e)
 {
 	_cleanup_(boot_record_destroy_p) struct boot_record *rec = calloc(1, sizeof(*rec));
-	json_error_t je;
+	struct windows w;
 	json_t *root;
 	int r;
 
 	if (!rec) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &je);
-	if (!root) {
-		return err_set(e, -EBADMSG, "not a record: column %d: %s", je.column, je.text);
+	r = windows_load(line, len, &root, &w, e);
+	if (r < 0) {
+		return r;
 	}
-	r = parse_root(rec, root, e);
+	r = parse_root(rec, root, &w, e);
 	json_decref(root);
+	windows_fini(&w);
 	if (r < 0) {
 		return r;
 	}

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -21,50 +21,84 @@ struct results {
 };
 
 /*
- * Reads a line with its end, if it has one. It takes no more memory than a record may have and one
- * byte: getline() would take all there is for a file without lines, such as /dev/zero.
+ * Lines of a file, from its start on. It takes no more memory than a record may have, also for a
+ * file without lines, such as /dev/zero.
  */
-static int read_line(FILE *f, char **text, size_t *room, size_t *ret_len)
+struct reader {
+	int fd;
+	char *buf;
+	size_t room, begin, end;
+};
+
+static void reader_fini(struct reader *r)
 {
-	size_t len = 0;
-	int c;
-
-	do {
-		if (len + 1 >= *room) {
-			size_t more = *room ? 2 * *room : 4096;
-			char *p = realloc(*text, more);
-
-			if (!p) {
-				return -ENOMEM;
-			}
-			*text = p;
-			*room = more;
-		}
-		errno = 0;
-		c = getc_unlocked(f);
-		if (c == EOF) {
-			break;
-		}
-		(*text)[len++] = (char)c;
-	} while (c != '\n' && len <= RESULTS_LINE_MAX);
-	if (ferror(f)) {
-		return errno ? -errno : -EIO;
-	}
-	*ret_len = len;
-	return 0;
+	free(r->buf);
 }
 
-/* Reads lines from a stream on 'path' that stands at its start. */
-static int read_lines(FILE *f, const char *path, results_line_fn fn, void *ctx,
+/* Reads more behind what is there; 0 at the end of the file. */
+static ssize_t read_more(struct reader *r)
+{
+	ssize_t n;
+
+	memmove(r->buf, r->buf + r->begin, r->end - r->begin);
+	r->end -= r->begin;
+	r->begin = 0;
+	if (r->end == r->room) {
+		size_t room = r->room ? 2 * r->room : 64 * 1024;
+		char *buf = realloc(r->buf, room);
+
+		if (!buf) {
+			return -ENOMEM;
+		}
+		r->buf = buf;
+		r->room = room;
+	}
+	do {
+		n = read(r->fd, r->buf + r->end, r->room - r->end);
+	} while (n < 0 && errno == EINTR);
+	r->end += n > 0 ? (size_t)n : 0;
+	return n < 0 ? -errno : n;
+}
+
+/* A line with its end, if it has one; of length 0 at the end of the file. */
+static int read_line(struct reader *r, char **ret_text, size_t *ret_len)
+{
+	size_t seen = 0;
+
+	for (;;) {
+		size_t there = r->end - r->begin;
+		char *text = r->buf + r->begin;
+		char *newline = there > seen ? memchr(text + seen, '\n', there - seen) : NULL;
+		ssize_t n = 1;
+
+		if (!newline && there <= RESULTS_LINE_MAX) {
+			seen = there;
+			n = read_more(r);
+		}
+		if (n < 0) {
+			return (int)n;
+		}
+		if (newline || n == 0 || there > RESULTS_LINE_MAX) {
+			*ret_text = r->buf + r->begin;
+			*ret_len = newline ? (size_t)(newline - text) + 1 : there;
+			r->begin += *ret_len;
+			return 0;
+		}
+	}
+}
+
+/* Reads the lines of an open file that stands at its start. */
+static int read_lines(int fd, const char *path, results_line_fn fn, void *ctx,
 		      struct results_scan *ret, struct err *e)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_(reader_fini) struct reader reader = {.fd = fd};
 	struct results_scan scan = {0};
-	size_t room = 0, n = 0;
+	size_t n = 0;
+	char *text;
 	int r;
 
 	for (;;) {
-		r = read_line(f, &text, &room, &n);
+		r = read_line(&reader, &text, &n);
 		if (r < 0) {
 			return err_errno(e, r, "%s: reading", path);
 		}
@@ -107,12 +141,12 @@ static int read_lines(FILE *f, const char *path, results_line_fn fn, void *ctx,
 int results_read(const char *path, results_line_fn fn, void *ctx, struct results_scan *ret,
 		 struct err *e)
 {
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (!f) {
+	if (fd < 0) {
 		return err_errno(e, -errno, "%s", path);
 	}
-	return read_lines(f, path, fn, ctx, ret, e);
+	return read_lines(fd, path, fn, ctx, ret, e);
 }
 
 /*
@@ -222,24 +256,13 @@ int results_reopen(const char *path, results_line_fn fn, void *ctx, struct resul
 		   struct results_scan *ret_scan, struct err *e)
 {
 	_cleanup_(results_close_p) struct results *res = NULL;
-	_cleanup_fclose_ FILE *f = NULL;
 	struct results_scan scan;
 	int r = results_open(path, 0, &res, e);
-	int fd;
 
 	if (r < 0) {
 		return r;
 	}
-	fd = fcntl(res->fd, F_DUPFD_CLOEXEC, 0);
-	f = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!f) {
-		r = -errno;
-		if (fd >= 0) {
-			close(fd);
-		}
-		return err_errno(e, r, "%s", path);
-	}
-	r = read_lines(f, path, fn, ctx, &scan, e);
+	r = read_lines(res->fd, path, fn, ctx, &scan, e);
 	if (r < 0) {
 		return r;
 	}

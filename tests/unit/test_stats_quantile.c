@@ -31,6 +31,21 @@ static void one_value_is_each_of_its_quantiles(void **state)
 	}
 }
 
+/* Of 1/n, 2/n, ... 1 it is the mean of a beta variable rounded up: q and half a step. */
+static void what_is_left_out_of_many_values_weighs_nothing(void **state)
+{
+	static double x[20000];
+	double v;
+
+	for (size_t i = 0; i < ARRAY_SIZE(x); i++) {
+		x[i] = (double)(i + 1) / ARRAY_SIZE(x);
+	}
+	for (double q = .1; q < .95; q += .1) {
+		assert_int_equal(stats_harrell_davis(x, ARRAY_SIZE(x), q, &v), 0);
+		assert_near(v, q + .5 / ARRAY_SIZE(x), 1e-11);
+	}
+}
+
 static void a_sample_that_was_moved_differs_by_as_much_everywhere(void **state)
 {
 	struct stats_shift_point at[STATS_SHIFT_QUANTILES];
@@ -107,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_published_values_come_out),
 		cmocka_unit_test(one_value_is_each_of_its_quantiles),
+		cmocka_unit_test(what_is_left_out_of_many_values_weighs_nothing),
 		cmocka_unit_test(a_sample_that_was_moved_differs_by_as_much_everywhere),
 		cmocka_unit_test(a_tail_shows_where_it_is),
 		cmocka_unit_test(a_percentile_is_one_of_the_values),
