@@ -42,6 +42,8 @@ struct ktap_parser {
 	char line[KTAP_LINE_MAX + 1];
 	size_t line_len;
 	bool no_memory, too_many, ending;
+	enum ktap_begin begin;
+	bool begun; /* a line was seen that says something */
 };
 
 static void problem(struct ktap_parser *p, const char *fmt, ...) __printf(2, 3);
@@ -417,6 +419,10 @@ static void take_line(struct ktap_parser *p)
 		}
 		return;
 	}
+	if (!p->k.found && !ktap_says_nothing(p->line)) {
+		p->k.found = ktap_may_begin(p->line, p->begin, !p->begun) && doc_open(p, "", 0);
+		p->begun = true;
+	}
 	/* The innermost document that this line can be of; those in it end with it. */
 	for (depth = p->depth; depth; depth--) {
 		const struct document *d = &p->docs[depth - 1];
@@ -468,6 +474,16 @@ int ktap_parser_create(struct ktap_parser **ret)
 	}
 	*ret = p;
 	return 0;
+}
+
+/**
+ * ktap_parser_begin_at() - say where the outermost document may begin
+ * @p: a parser that was fed nothing yet
+ * @begin: where; KTAP_AT_VERSION without this call
+ */
+void ktap_parser_begin_at(struct ktap_parser *p, enum ktap_begin begin)
+{
+	p->begin = begin;
 }
 
 static void line_end(struct ktap_parser *p)
@@ -558,18 +574,4 @@ void ktap_parser_destroy(struct ktap_parser *p)
 	free(p->k.say);
 	free(p->docs);
 	free(p);
-}
-
-/**
- * ktap_result_failed() - does it make the whole not ok?
- * @r: the result
- *
- * One that is said to be ok though it ran into its time limit or an error is not.
- *
- * Return: true for a failure that nothing excuses.
- */
-bool ktap_result_failed(const struct ktap_result *r)
-{
-	return r->directive == KTAP_TIMEOUT || r->directive == KTAP_ERROR ||
-	       (r->directive == KTAP_PLAIN && !r->ok);
 }

@@ -41,7 +41,7 @@ struct ktap_result {
 };
 
 struct ktap {
-	bool found;   /* a version line was seen */
+	bool found;   /* a document has begun */
 	bool bailed;  /* "Bail out!" */
 	bool skipped; /* "1..0 # SKIP" of the outermost document */
 	char *say;    /* reason of either; NULL: none was given */
@@ -51,9 +51,17 @@ struct ktap {
 	char *problems[KTAP_PROBLEMS_MAX];
 };
 
+/* Where the outermost document may begin. */
+enum ktap_begin {
+	KTAP_AT_VERSION, /* at a version line: nothing else is a report */
+	KTAP_AT_PLAN,    /* or at a plan that is the first line; blank ones and notes aside */
+	KTAP_AT_ANY,     /* or at any plan or result: all of it is a report, as TAP 12 has it */
+};
+
 struct ktap_parser;
 
 int ktap_parser_create(struct ktap_parser **ret) __must_check;
+void ktap_parser_begin_at(struct ktap_parser *p, enum ktap_begin begin);
 void ktap_parser_feed(struct ktap_parser *p, const void *data, size_t len);
 const struct ktap *ktap_parser_finish(struct ktap_parser *p);
 void ktap_parser_destroy(struct ktap_parser *p);

@@ -130,3 +130,57 @@ const char *ktap_directive_name(enum ktap_directive d)
 {
 	return directives[d];
 }
+
+/**
+ * ktap_result_failed() - does it make the whole not ok?
+ * @r: the result
+ *
+ * One that is said to be ok though it ran into its time limit or an error is not.
+ *
+ * Return: true for a failure that nothing excuses.
+ */
+bool ktap_result_failed(const struct ktap_result *r)
+{
+	return r->directive == KTAP_TIMEOUT || r->directive == KTAP_ERROR ||
+	       (r->directive == KTAP_PLAIN && !r->ok);
+}
+
+/**
+ * ktap_says_nothing() - whether a line is empty or a note
+ * @s: it
+ *
+ * Return: whether.
+ */
+bool ktap_says_nothing(const char *s)
+{
+	s += strspn(s, " \t");
+	return *s == '#' || *s == '\0';
+}
+
+/**
+ * ktap_may_begin() - whether a line that is no version line begins a document
+ * @s: it
+ * @begin: where one may begin
+ * @first: it is the first line that says something
+ *
+ * TAP before version 13 has no version line, and what is written for version 14 may leave it out. A
+ * plan says that results follow, so it may take its place where it is the first that is said;
+ * results alone never may, unless it is known that there is nothing else.
+ *
+ * Return: whether.
+ */
+bool ktap_may_begin(const char *s, enum ktap_begin begin, bool first)
+{
+	const struct ktap_line l = ktap_line_read(s);
+	const char *rest = l.text + strspn(l.text, " \t");
+
+	switch (begin) {
+	case KTAP_AT_ANY:
+		return l.kind == KTAP_LINE_PLAN || l.kind == KTAP_LINE_RESULT ||
+		       l.kind == KTAP_LINE_BAIL;
+	case KTAP_AT_PLAN:
+		return first && l.kind == KTAP_LINE_PLAN && (*rest == '\0' || *rest == '#');
+	default:
+		return false;
+	}
+}

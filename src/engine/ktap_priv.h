@@ -23,6 +23,8 @@ struct ktap_line {
 
 bool ktap_is_version(const char *s);
 struct ktap_line ktap_line_read(const char *s);
+bool ktap_says_nothing(const char *s);
+bool ktap_may_begin(const char *s, enum ktap_begin begin, bool first);
 enum ktap_directive ktap_take_directive(char *text, const char **ret_reason);
 
 #endif

@@ -27,6 +27,13 @@ enum suite_kind {
 	SUITE_FIRMWARE,  /* a payload instead of a kernel */
 };
 
+/* How a command, a script or a payload reports results. */
+enum suite_format {
+	SUITE_FORMAT_AUTO, /* as KTAP or TAP, if its output begins so; else by its status alone */
+	SUITE_FORMAT_TAP,  /* as TAP with all of its stdout: a report is due */
+	SUITE_FORMAT_NONE, /* by its status alone, whatever it prints */
+};
+
 enum suite_expect {
 	SUITE_EXPECT_PASS,
 	SUITE_EXPECT_FAIL,
@@ -92,6 +99,7 @@ struct suite_test {
 	uint64_t boot_timeout_ns, timeout_ns; /* never 0 */
 	uint64_t idle_timeout_ns;             /* 0: none */
 	struct ymap_pos boot_timeout_pos, timeout_pos, idle_timeout_pos; /* line 0: not in a file */
+	enum suite_format format;
 	enum suite_expect expect;
 	char *known;       /* reason of a failure that is known, or NULL */
 	char *known_until; /* YYYY-MM-DD, or NULL: for ever */

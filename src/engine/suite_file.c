@@ -85,6 +85,7 @@ static const struct ymap_field test_fields[] = {
 	 .map = &allow_map},
 	{TEXT(fail_on)},
 	{MEMBER(struct suite_file_test, timeouts), .type = YMAP_MAP, .map = &timeouts_map},
+	{TEXT(format), .choices = "auto|tap|none"},
 	{TEXT(expect), .choices = "pass|fail|panic|skip"},
 	{MEMBER(struct suite_file_test, known), .type = YMAP_MAP, .map = &known_map},
 	{MEMBER(struct suite_file_test, retries), .type = YMAP_UINT, .max = SUITE_RETRIES_MAX},

@@ -49,7 +49,7 @@ struct suite_file_test {
 	struct suite_file_matrix matrix;
 	/* Only what follows may also stand in the defaults. */
 	struct ymap_list files, env, shares, initrds, artifacts, needs, allow, tags;
-	struct ymap_text root, fail_on, expect;
+	struct ymap_text root, fail_on, format, expect;
 	struct suite_file_timeouts timeouts;
 	struct suite_file_known known;
 	struct ymap_uint retries;

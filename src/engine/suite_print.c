@@ -247,6 +247,11 @@ static int add_test(struct printer *p, const struct suite_entry *entry)
 		[SUITE_EXPECT_PANIC] = "panic",
 		[SUITE_EXPECT_SKIP] = "skip",
 	};
+	static const char *const formats[] = {
+		[SUITE_FORMAT_AUTO] = "auto",
+		[SUITE_FORMAT_TAP] = "tap",
+		[SUITE_FORMAT_NONE] = "none",
+	};
 	const struct suite_test *t = &entry->test;
 	int map = add_map(p);
 
@@ -263,6 +268,9 @@ static int add_test(struct printer *p, const struct suite_entry *entry)
 	put_allows(p, map, t);
 	put_text(p, map, "fail_on", t->fail_on ? t->fail_on : SUITE_FAIL_ON_NONE);
 	put(p, map, "timeouts", add_timeouts(p, t));
+	if (t->kind == SUITE_COMMAND || t->kind == SUITE_SCRIPT || t->kind == SUITE_FIRMWARE) {
+		put_text(p, map, "format", formats[t->format]);
+	}
 	put_text(p, map, "expect", expects[t->expect]);
 	if (t->known) {
 		int known = add_map(p);

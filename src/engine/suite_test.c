@@ -445,6 +445,25 @@ static int take_texts(const struct suite_reading *r, const struct suite_file_tes
 	return 0;
 }
 
+/* Programs of a directory and KUnit report in one way only. */
+static int take_format(const struct suite_reading *r, const struct suite_file_test *f, bool own,
+		       struct suite_test *to)
+{
+	bool has_one =
+		to->kind == SUITE_COMMAND || to->kind == SUITE_SCRIPT || to->kind == SUITE_FIRMWARE;
+
+	if (f->format.s && has_one) {
+		to->format = *f->format.s == 't'   ? SUITE_FORMAT_TAP
+			     : *f->format.s == 'n' ? SUITE_FORMAT_NONE
+						   : SUITE_FORMAT_AUTO;
+	} else if (f->format.s && own) {
+		return suite_fail(r, f->format.pos,
+				  "'format' is for command, script and firmware: the others have "
+				  "one that is given");
+	}
+	return 0;
+}
+
 /* What both the defaults and a test may say; own: it is the test that does. */
 static int apply(const struct suite_reading *r, const struct suite_file_test *f, bool own,
 		 struct suite_test *to)
@@ -459,6 +478,9 @@ static int apply(const struct suite_reading *r, const struct suite_file_test *f,
 	}
 	if (code == 0) {
 		code = take_texts(r, f, own, to);
+	}
+	if (code == 0) {
+		code = take_format(r, f, own, to);
 	}
 	if (code == 0) {
 		code = take_timeouts(r, &f->timeouts, to);

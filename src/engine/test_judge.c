@@ -276,17 +276,18 @@ static size_t tell_failed(const struct ktap *k, char *buf, size_t room)
 	return failed;
 }
 
-static bool report_is_due(enum suite_kind kind)
+static bool report_is_due(const struct suite_test *t)
 {
-	return kind == SUITE_KSELFTEST || kind == SUITE_SCRIPTS || kind == SUITE_KUNIT;
+	return t->kind == SUITE_KSELFTEST || t->kind == SUITE_SCRIPTS || t->kind == SUITE_KUNIT ||
+	       t->format == SUITE_FORMAT_TAP;
 }
 
-static void judge_no_report(enum suite_kind kind, int status, struct judgement *j)
+static void judge_no_report(const struct suite_test *t, int status, struct judgement *j)
 {
-	if (!report_is_due(kind) || (status && status != STATUS_SKIP)) {
+	if (!report_is_due(t) || (status && status != STATUS_SKIP)) {
 		return;
 	}
-	if (kind == SUITE_KSELFTEST && status == STATUS_SKIP) {
+	if (t->kind == SUITE_KSELFTEST && status == STATUS_SKIP) {
 		set(j, TEST_SKIP, "it ended with status %d, which is a kselftest's for a skip",
 		    STATUS_SKIP);
 	} else if (!status) {
@@ -516,7 +517,7 @@ static int judge(const struct suite_case *c, const struct test_attempt *a, const
 		if (s->ktap->found) {
 			judge_report(t->kind, a->spawn->status, s->ktap, &j);
 		} else {
-			judge_no_report(t->kind, a->spawn->status, &j);
+			judge_no_report(t, a->spawn->status, &j);
 		}
 	}
 	code = weigh(t, today, &j, r);

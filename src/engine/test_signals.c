@@ -171,7 +171,22 @@ static int read_console(const struct suite_test *t, const char *path, struct tes
 	return code;
 }
 
-static int read_report(const char *path, struct test_signals *s, struct err *e)
+/* Where a report may begin on what a test's own program prints. */
+static enum ktap_begin begin_of(const struct suite_test *t)
+{
+	switch (t->kind) {
+	case SUITE_COMMAND:
+	case SUITE_SCRIPT:
+	case SUITE_FIRMWARE:
+		return t->format == SUITE_FORMAT_TAP ? KTAP_AT_ANY : KTAP_AT_PLAN;
+	default:
+		return KTAP_AT_VERSION;
+	}
+}
+
+/* No file: an empty one. */
+static int read_report(const char *path, enum ktap_begin begin, struct test_signals *s,
+		       struct err *e)
 {
 	int code;
 
@@ -181,6 +196,7 @@ static int read_report(const char *path, struct test_signals *s, struct err *e)
 	if (ktap_parser_create(&s->parser) < 0) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
+	ktap_parser_begin_at(s->parser, begin);
 	code = read_file(path, feed_ktap, s->parser, e);
 	s->ktap = ktap_parser_finish(s->parser);
 	return code;
@@ -220,10 +236,14 @@ int test_signals_read(const struct suite_case *c, const struct test_attempt *a,
 	read_record(a->spawn, s);
 	code = read_console(t, a->console_path, s, r, e);
 	if (code == 0) {
-		code = read_report(t->kind == SUITE_KUNIT ? a->console_path : a->stdout_path, s, e);
+		code = read_report(t->format == SUITE_FORMAT_NONE ? NULL
+				   : t->kind == SUITE_KUNIT       ? a->console_path
+								  : a->stdout_path,
+				   begin_of(t), s, e);
 	}
-	if (code == 0 && t->kind == SUITE_FIRMWARE && !s->ktap->found) {
-		code = read_report(a->console_path, s, e);
+	if (code == 0 && t->kind == SUITE_FIRMWARE && !s->ktap->found &&
+	    t->format != SUITE_FORMAT_NONE) {
+		code = read_report(a->console_path, KTAP_AT_VERSION, s, e);
 	}
 	return code;
 }

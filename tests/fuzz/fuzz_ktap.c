@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A guest's report: any bytes, in pieces whose sizes the first byte chooses. */
+/* A guest's report: any bytes; the first one chooses in which pieces, and where one may begin. */
 #include <string.h>
 
 #include "engine/ktap.h"
@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	step = 1 + data[0];
 	must(ktap_parser_create(&p) == 0);
+	ktap_parser_begin_at(p, (enum ktap_begin)(data[0] % 3));
 	for (size_t i = 1; i < size; i += step) {
 		ktap_parser_feed(p, data + i, size - i < step ? size - i : step);
 	}

@@ -48,19 +48,25 @@ static char *describe(const struct ktap *k)
 }
 
 /* In pieces of @step bytes, as a pipe may bring it. */
-static char *read_in_steps(const char *text, size_t step)
+static char *read_as(enum ktap_begin begin, const char *text, size_t step)
 {
 	struct ktap_parser *p;
 	size_t len = strlen(text);
 	char *found;
 
 	assert_int_equal(ktap_parser_create(&p), 0);
+	ktap_parser_begin_at(p, begin);
 	for (size_t i = 0; i < len; i += step) {
 		ktap_parser_feed(p, text + i, len - i < step ? len - i : step);
 	}
 	found = describe(ktap_parser_finish(p));
 	ktap_parser_destroy(p);
 	return found;
+}
+
+static char *read_in_steps(const char *text, size_t step)
+{
+	return read_as(KTAP_AT_VERSION, text, step);
 }
 
 static void check(const struct row *rows, size_t count)
@@ -95,6 +101,42 @@ static void whole_reports_are_read(void **state)
 	};
 
 	CHECK(rows);
+}
+
+/* By a plan that comes first; by anything; never by words that ordinary output has, too. */
+static void a_report_may_begin_without_a_version(void **state)
+{
+	static const struct {
+		const char *text, *at_plan, *at_any;
+	} rows[] = {
+		{"1..2\nok 1 a\nok 2 b\n", "+a +b", "+a +b"},
+		{"\n# bats\n1..1\nnoise\nnot ok 1 a\n", "-a", "-a"},
+		{"1..0 # SKIP no perl\n", "SKIP(no perl)", "SKIP(no perl)"},
+		{"1..2\nok 1 a\n", "+a ! the report: 1 of 2 planned results are missing: 2",
+		 "+a ! the report: 1 of 2 planned results are missing: 2"},
+		{"1..1\nBail out! broke\n", "BAIL(broke)", "BAIL(broke)"},
+		{"1..1\n1..1\nok 1 a\n", "+a ! the report: a second plan",
+		 "+a ! the report: a second plan"},
+		/* Perl's done_testing() plans at the end: only where it is known to be TAP. */
+		{"ok 1 - a\n1..1\n", "none", "+a"},
+		{"ok\nnot ok\n", "none", "+1 -2 ! the report: there is no plan"},
+		{"hello\n1..1\nok 1 a\n", "none", "+a"},
+		{"1..3 times\nok\n", "none",
+		 "+1 ! the report: 2 of 3 planned results are missing: 2, 3"},
+		{" 1..1\n ok 1 a\n", "none", "none"},
+		{"[    1.0] 1..1\nok 1 a\n", "none", "+a ! the report: there is no plan"},
+		{"not ok 1 a\nall fine\n", "none", "-a ! the report: there is no plan"},
+		{"hello\n", "none", "none"},
+		{"", "none", "none"},
+		{T13 "1..1\nok 1 a\n", "+a", "+a"},
+		{"hello\n" T13 "1..1\nok 1 a\n", "+a", "+a"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_string_equal(read_as(KTAP_AT_PLAN, rows[i].text, 3), rows[i].at_plan);
+		assert_string_equal(read_as(KTAP_AT_ANY, rows[i].text, 3), rows[i].at_any);
+	}
+	assert_string_equal(read_in_steps("1..1\nok 1 a\n", 1), "none");
 }
 
 static void directives_are_read(void **state)
@@ -224,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_reports_are_read),
+		cmocka_unit_test(a_report_may_begin_without_a_version),
 		cmocka_unit_test(directives_are_read),
 		cmocka_unit_test(reports_in_reports_are_read),
 		cmocka_unit_test(what_cannot_be_believed_is_a_problem),

@@ -8,7 +8,7 @@
 #define MATRIX_KEYS "kernels, cpu, cpus, memory, append, exclude"
 #define SHARED_KEYS                                                                       \
 	"files, env, root, shares, initrds, artifacts, needs, allow, fail_on, timeouts, " \
-	"expect, known, retries, tags"
+	"format, expect, known, retries, tags"
 #define TEST_KEYS \
 	"name, matrix, command, script, kselftest, scripts, kunit, firmware, only, " SHARED_KEYS
 #define KINDS "command, script, kselftest, scripts, kunit, firmware"
@@ -89,6 +89,9 @@ static const struct {
 	{ONE "    shares: [/]\n",
 	 "4:14: 'shares': '/' has no name of its own: say where it goes, as in /:/mnt/NAME"},
 	{ONE "    initrds: [kst]\n", "4:15: 'initrds': %/kst: expected a file, got a directory"},
+	{ONE "    format: junit\n", "4:13: 'format': 'junit' is none of auto|tap|none"},
+	{"tests: [{name: a, kunit: builtin, format: tap}]\n",
+	 "1:43: 'format' is for command, script and firmware: the others have one that is given"},
 	{ONE "    artifacts: [/log, //log]\n", "4:23: 'artifacts': " GUEST_PATH "'//log'"},
 	{ONE "    artifacts: [/tmp/../log]\n", "4:17: 'artifacts': " GUEST_PATH "'/tmp/../log'"},
 	{ONE "    artifacts: [/tmp/./log]\n", "4:17: 'artifacts': " GUEST_PATH "'/tmp/./log'"},

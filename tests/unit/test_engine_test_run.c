@@ -199,6 +199,26 @@ static void what_is_not_ok_is_told_and_the_rest_runs(void **state)
 	fixture_fini(&f);
 }
 
+static void output_is_a_report_as_its_format_says(void **state)
+{
+	struct fixture f;
+
+	fixture_init(&f, "tests:\n"
+			 "- {name: plan, command: ['say=1..1', 'say=not ok 1 a']}\n"
+			 "- {name: words, command: ['say=not ok 1 a', 'say=1..1']}\n"
+			 "- {name: told, command: ['say=not ok 1 a', 'say=1..1'], format: tap}\n"
+			 "- {name: due, command: ['say=hello'], format: tap}\n"
+			 "- {name: none, command: ['say=1..1', 'say=not ok 1 a'], format: none}\n");
+	run(&f);
+	assert_int_equal(f.results[0]->outcome, TEST_FAIL);
+	assert_int_equal(f.results[1]->outcome, TEST_PASS);
+	assert_string_equal(f.results[2]->message, "1 of 1 results failed: a");
+	assert_string_equal(f.results[3]->message,
+			    "there is no report of results, though one is due");
+	assert_int_equal(f.results[4]->verdict, TEST_OK);
+	fixture_fini(&f);
+}
+
 static void a_later_try_that_is_ok_makes_a_case_flaky(void **state)
 {
 	struct fixture f;
@@ -460,6 +480,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_case_leaves_its_result_and_its_files),
 		cmocka_unit_test(the_words_are_those_of_the_case),
 		cmocka_unit_test(what_is_not_ok_is_told_and_the_rest_runs),
+		cmocka_unit_test(output_is_a_report_as_its_format_says),
 		cmocka_unit_test(a_later_try_that_is_ok_makes_a_case_flaky),
 		cmocka_unit_test(tries_have_an_end),
 		cmocka_unit_test(a_timeout_is_outlived_by_less_than_a_second),
