@@ -72,11 +72,11 @@ int stats_levels(const double *x, const size_t *counts, size_t levels, struct st
 		out.t2[level] = level == 0 ? within
 					   : within - out.s2[level - 1] / (double)counts[level - 1];
 		n = groups;
+		if (!isfinite(within)) {
+			return -EDOM;
+		}
 	}
 	out.mean = means[0];
-	if (!isfinite(out.s2[levels - 1]) || !isfinite(out.mean)) {
-		return -EDOM;
-	}
 	*ret = out;
 	return 0;
 }

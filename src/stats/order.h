@@ -4,7 +4,7 @@
  *
  * Every function here returns 0 or one of:
  *   -ENODATA   fewer values than the estimator is defined for
- *   -EDOM      a value is NaN or infinite
+ *   -EDOM      a value is NaN or infinite, or so large that the result would be
  *   -ERANGE    a parameter (level, probability, degrees of freedom) outside its range
  *   -ENOTUNIQ  all values are equal, so that there is nothing to rank
  *   -E2BIG     more values than the exact method's tables are made for

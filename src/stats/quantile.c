@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stats/special.h"
 
@@ -101,6 +102,7 @@ int stats_harrell_davis(const double *x, size_t n, double q, double *ret)
 int stats_quantile_shift(const double *a, size_t n, const double *b, size_t m,
 			 struct stats_shift_point ret[STATS_SHIFT_QUANTILES])
 {
+	struct stats_shift_point out[STATS_SHIFT_QUANTILES];
 	_cleanup_free_ double *sa = NULL;
 	_cleanup_free_ double *sb = NULL;
 	int r = stats_sorted(a, n, &sa);
@@ -112,12 +114,16 @@ int stats_quantile_shift(const double *a, size_t n, const double *b, size_t m,
 		return r;
 	}
 	for (size_t i = 0; i < STATS_SHIFT_QUANTILES; i++) {
-		struct stats_shift_point *p = &ret[i];
+		struct stats_shift_point *p = &out[i];
 
 		p->q = i < 9 ? (double)(i + 1) / 10 : .99;
 		p->a = of_sorted(sa, n, p->q);
 		p->b = of_sorted(sb, m, p->q);
 		p->diff = p->b - p->a;
+		if (!isfinite(p->diff)) {
+			return -EDOM;
+		}
 	}
+	memcpy(ret, out, sizeof(out));
 	return 0;
 }

@@ -252,6 +252,9 @@ int stats_change(const double *x, size_t n, struct stats_change *ret)
 		return r;
 	}
 	out.step = after - before;
+	if (!isfinite(out.step)) {
+		return -EDOM;
+	}
 	*ret = out;
 	return 0;
 }

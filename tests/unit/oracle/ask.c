@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "stats/binomial.h"
 #include "stats/bootstrap.h"
 #include "stats/levels.h"
 #include "stats/mannwhitney.h"
@@ -69,12 +70,22 @@ static bool answer_shape(const struct question *q)
 	struct stats_levels l = {0};
 	struct stats_change c = {0};
 	struct stats_bca b = {0};
+	size_t range[2] = {0};
 	double ret[2] = {0};
 	int r;
 
 	if (strcmp(q->name, "harrell_davis") == 0) {
 		r = stats_harrell_davis(q->x, q->n, q->params[0], ret);
 		put(r, ret, 1);
+	} else if (strcmp(q->name, "percentile") == 0) {
+		r = stats_percentile(q->x, q->n, q->params[0], ret);
+		put(r, ret, 1);
+	} else if (strcmp(q->name, "binomial") == 0) {
+		r = stats_binomial_range((size_t)q->params[0], q->params[1], q->params[2],
+					 &range[0], &range[1]);
+		ret[0] = (double)range[0];
+		ret[1] = (double)range[1];
+		put(r, ret, 2);
 	} else if (strcmp(q->name, "beta_inc") == 0) {
 		ret[0] = stats_beta_inc(q->params[0], 1 - q->params[0], q->params[1], q->params[2]);
 		put(0, ret, 1);

@@ -160,6 +160,7 @@ def shapes(n, ties):
         ask("harrell_davis", [(np.diff(special.betainc((n + 1) * q, (n + 1) * (1 - q),
                                                        np.arange(n + 1) / n)) * np.sort(x)).sum()],
             [q], x)
+        ask("percentile", [np.percentile(x, 100 * q, method="inverted_cdf")], [q], x)
     d = stats.ks_2samp(x, y).statistic
     ask("ks", [d, special.kolmogorov(d * math.sqrt(n * (n + 3) / (2 * n + 3)))], x=x, y=y)
     if n >= 5 and len(set(x)) > 1:
@@ -204,6 +205,10 @@ for sizes in ((2, 2, 2), (5, 4, 3), (20, 6, 12)):
 for x01 in (0, 1e-9, 0.1, 0.5, 0.9, 1):
     for ab in ((0.5, 0.5), (1, 3), (12, 2.5), (300, 200)):
         ask("beta_inc", [special.betainc(*ab, x01)], [x01, *ab])
+for count, prob in itertools.product((0, 1, 6, 20, 200, 1000, 20000), (0.01, 0.05, 0.5, 0.9)):
+    for level in (0.9, 0.95, 0.999):
+        ask("binomial", [max(0, stats.binom.ppf((1 - level) / 2, count, prob)),
+                         stats.binom.ppf((1 + level) / 2, count, prob)], [count, prob, level])
 for prob in (1e-12, 0.001, 0.025, 0.5, 0.8, 0.999):
     ask("normal_quantile", [stats.norm.ppf(prob)], [prob])
 for count in range(1, 31):
