@@ -22,6 +22,28 @@ static inline void fuzz_access(struct virtio_driver *drv, const struct fuzz_step
 	}
 }
 
+/* Any descriptor in one of a driver's queues, in the heap or at the end of all addresses. */
+static inline void fuzz_set_descriptor(struct virtio_driver *drv, unsigned int queues,
+				       const struct fuzz_step *s)
+{
+	struct vring_driver *q = &drv->queue[(s->i >> 4) % queues];
+	uint64_t gpa = s->a < 0xfff0 ? (uint64_t)VRING_HEAP + s->a : UINT64_MAX - (0xffffu - s->a);
+
+	if (q->ram) {
+		vring_desc(q, (s->i & 15) % q->size, gpa, s->b, s->c & 7, s->c >> 3);
+	}
+}
+
+/* Makes one of what stands in a queue's table available, and rings for it. */
+static inline void fuzz_offer(struct virtio_driver *drv, unsigned int queues,
+			      const struct fuzz_step *s)
+{
+	if (drv->queue[s->i % queues].ram) {
+		vring_offer(&drv->queue[s->i % queues], s->a & 31);
+		driver_set(drv, VIRTIO_MMIO_QUEUE_NOTIFY, s->i % queues);
+	}
+}
+
 /* The loop serves doorbells for a while. */
 static inline void fuzz_serve(struct virtio_driver *drv)
 {

@@ -92,16 +92,6 @@ static struct virtio_mmio *make(unsigned int kind)
 	}
 }
 
-static void set_descriptor(const struct fuzz_step *s)
-{
-	struct vring_driver *q = &drv.queue[(s->i >> 4) % drv.queues];
-	uint64_t gpa = s->a < 0xfff0 ? (uint64_t)VRING_HEAP + s->a : UINT64_MAX - (0xffffu - s->a);
-
-	if (q->ram) {
-		vring_desc(q, (s->i & 15) % q->size, gpa, s->b, s->c & 7, s->c >> 3);
-	}
-}
-
 static void start(const struct fuzz_step *s, unsigned int queues)
 {
 	const uint64_t rings = s->i & 1 ? UINT64_C(1) << VIRTIO_RING_F_INDIRECT_DESC |
@@ -132,13 +122,10 @@ static void step(const struct fuzz_step *s, unsigned int kind, unsigned int queu
 		fuzz_access(&drv, s);
 		break;
 	case OP_DESC:
-		set_descriptor(s);
+		fuzz_set_descriptor(&drv, drv.queues, s);
 		break;
 	case OP_OFFER:
-		if (drv.queue[s->i % queues].ram) {
-			vring_offer(&drv.queue[s->i % queues], s->a & 31);
-			driver_set(&drv, VIRTIO_MMIO_QUEUE_NOTIFY, s->i % queues);
-		}
+		fuzz_offer(&drv, queues, s);
 		break;
 	case OP_SERVE:
 		fuzz_serve(&drv);

@@ -133,16 +133,6 @@ static void start(const struct fuzz_step *s)
 	driver_start(&drv, drv.dev, QUEUES, driver_offered(&drv) & wanted);
 }
 
-static void set_descriptor(const struct fuzz_step *s)
-{
-	struct vring_driver *q = &drv.queue[(s->i >> 4) % QUEUES];
-	uint64_t gpa = s->a < 0xfff0 ? (uint64_t)VRING_HEAP + s->a : UINT64_MAX - (0xffffu - s->a);
-
-	if (q->ram) {
-		vring_desc(q, (s->i & 15) % q->size, gpa, s->b, s->c & 7, s->c >> 3);
-	}
-}
-
 /* What a program at the other end may do. */
 static void use_host_side(const struct fuzz_step *s)
 {
@@ -188,13 +178,10 @@ static void step(const struct fuzz_step *s)
 		fuzz_access(&drv, s);
 		break;
 	case OP_DESC:
-		set_descriptor(s);
+		fuzz_set_descriptor(&drv, QUEUES, s);
 		break;
 	case OP_OFFER:
-		if (drv.queue[s->i % QUEUES].ram) {
-			vring_offer(&drv.queue[s->i % QUEUES], s->a & 31);
-			driver_set(&drv, VIRTIO_MMIO_QUEUE_NOTIFY, s->i % QUEUES);
-		}
+		fuzz_offer(&drv, QUEUES, s);
 		break;
 	case OP_SERVE:
 		fuzz_serve(&drv);

@@ -7,47 +7,27 @@
 
 #include "base/clock.h"
 #include "engine/scenario.h"
+#include "temp_folder.h"
 
 static struct err e;
 static struct scenario s;
-static char folder[] = "/tmp/ringside-scenario-XXXXXX";
-static char path[64];
+static struct temp_folder folder;
 
 static int setup(void **state)
 {
-	assert_non_null(mkdtemp(folder));
+	temp_folder_init(&folder);
 	return 0;
-}
-
-static const char *in_folder(const char *name)
-{
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return path;
-}
-
-static void put(const char *name, const char *text)
-{
-	FILE *f = fopen(in_folder(name), "we");
-
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
 }
 
 static int teardown(void **state)
 {
-	static const char *const names[] = {"a.yaml", "b.yaml", "c.yaml"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		unlink(in_folder(names[i]));
-	}
-	return rmdir(folder);
+	return temp_folder_fini(&folder);
 }
 
 static int read_text(const char *text)
 {
-	put("a.yaml", text);
-	return scenario_read(in_folder("a.yaml"), &s, &e);
+	temp_folder_put(&folder, "a.yaml", text);
+	return scenario_read(temp_folder_name(&folder, "a.yaml"), &s, &e);
 }
 
 #define ARMS                                                   \
@@ -224,10 +204,10 @@ static void what_is_wrong_in_a_file_is_named_with_its_place(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		size_t len = strlen(in_folder("a.yaml"));
+		size_t len = strlen(temp_folder_name(&folder, "a.yaml"));
 
 		assert_int_equal(read_text(bad[i].text), -EINVAL);
-		assert_memory_equal(e.text, path, len);
+		assert_memory_equal(e.text, folder.name, len);
 		assert_int_equal(e.text[len], ':');
 		/* The list of benchmarks grows: only its beginning is held. */
 		if (strncmp(e.text + len + 1, bad[i].error, strlen(bad[i].error)) != 0) {
@@ -264,9 +244,11 @@ static void margins_are_of_the_file_the_group_and_its_benchmarks(void **state)
 
 static void the_groups_of_other_files_are_taken_in_and_their_defaults_are_not(void **state)
 {
-	put("b.yaml", "title: b\nblocks: 5\nseed: 9\nbatches: 4\ngroups:\n" GROUP
-		      "  - name: h\n    blocks: 3\n    benches: [syscall]\n" ARMS);
-	put("c.yaml", "title: c\ngroups:\n  - name: i\n    benches: [syscall]\n" ARMS);
+	temp_folder_put(&folder, "b.yaml",
+			"title: b\nblocks: 5\nseed: 9\nbatches: 4\ngroups:\n" GROUP
+			"  - name: h\n    blocks: 3\n    benches: [syscall]\n" ARMS);
+	temp_folder_put(&folder, "c.yaml",
+			"title: c\ngroups:\n  - name: i\n    benches: [syscall]\n" ARMS);
 	assert_int_equal(read_text("title: a\nblocks: 7\ninclude: [b.yaml, c.yaml]\n"), 0);
 	assert_string_equal(s.title, "a");
 	assert_int_equal(s.group_count, 3);
@@ -289,26 +271,26 @@ static void what_is_wrong_in_an_included_file_is_named_there(void **state)
 {
 	char want[256];
 
-	put("b.yaml", HEAD GROUP "    x: y\n");
+	temp_folder_put(&folder, "b.yaml", HEAD GROUP "    x: y\n");
 	assert_int_equal(read_text("title: a\ninclude: [b.yaml]\n"), -EINVAL);
 	snprintf(want, sizeof(want), "%s/a.yaml:2:11: 'include': %s/b.yaml:8:5: group: 'x' is no",
-		 folder, folder);
+		 folder.path, folder.path);
 	assert_memory_equal(e.text, want, strlen(want));
-	put("b.yaml", "title: b\ninclude: [a.yaml]\n");
+	temp_folder_put(&folder, "b.yaml", "title: b\ninclude: [a.yaml]\n");
 	assert_int_equal(read_text("title: a\ninclude: [b.yaml]\n"), -EINVAL);
 	snprintf(want, sizeof(want),
 		 "%s/b.yaml:2:10: 'include' in a file that is itself included (by %s/a.yaml)",
-		 folder, folder);
+		 folder.path, folder.path);
 	assert_string_equal(e.text, want);
-	put("b.yaml", HEAD GROUP);
+	temp_folder_put(&folder, "b.yaml", HEAD GROUP);
 	assert_int_equal(read_text("title: a\ninclude: [b.yaml, b.yaml]\n"), -EINVAL);
 	snprintf(want, sizeof(want), "%s/b.yaml:3:11: there are two groups of the name 'g'",
-		 folder);
+		 folder.path);
 	assert_string_equal(e.text, want);
 	assert_int_equal(read_text("title: a\ninclude: [none.yaml]\n"), -ENOENT);
 	snprintf(want, sizeof(want),
-		 "%s/a.yaml:2:11: 'include': %s/none.yaml: No such file or directory", folder,
-		 folder);
+		 "%s/a.yaml:2:11: 'include': %s/none.yaml: No such file or directory", folder.path,
+		 folder.path);
 	assert_string_equal(e.text, want);
 }
 

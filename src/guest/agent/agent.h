@@ -37,6 +37,7 @@ enum setup_root {
 
 int setup_mounts(enum setup_root which, struct err *e) __must_check;
 void setup_unmount(enum setup_root which);
+int setup_make_dirs(const char *path, struct err *e) __must_check;
 void setup_loopback(void);
 
 /* modules.c: drivers that the kernel has as modules, from the user's initrd. */

@@ -64,26 +64,6 @@ static int mount_at(const char *source, const char *dir, const char *type, unsig
 	return 0;
 }
 
-/* Make @path, all of it directories, inside ROOT. Return 0 or a negative errno. */
-static int make_dirs(char *path)
-{
-	for (char *p = path + strlen(ROOT) + 1;; p++) {
-		char was = *p;
-
-		if (was != '/' && was != '\0') {
-			continue;
-		}
-		*p = '\0';
-		if (mkdir(path, 0755) < 0 && errno != EEXIST && errno != EROFS) {
-			return -errno;
-		}
-		*p = was;
-		if (was == '\0') {
-			return 0;
-		}
-	}
-}
-
 static int share(const char *path, size_t number, struct err *e)
 {
 	char to[PATH_MAX], tag[24];
@@ -92,9 +72,9 @@ static int share(const char *path, size_t number, struct err *e)
 	if (r < 0) {
 		return r;
 	}
-	r = make_dirs(to);
+	r = setup_make_dirs(to, e);
 	if (r < 0) {
-		return err_errno(e, r, "lab: mkdir %s", path);
+		return err_prefix(e, "lab");
 	}
 	snprintf(tag, sizeof(tag), "rw%zu", number);
 	return mount_at(tag, to, "9p", MS_NOATIME, OPTIONS_RW, e);
@@ -130,7 +110,7 @@ static int bring_back(const struct job *job, const char *path, struct err *e)
 	if (!S_ISDIR(st.st_mode)) {
 		slash = strrchr(to, '/');
 		*slash = '\0';
-		r = make_dirs(to);
+		r = setup_make_dirs(to, e);
 		*slash = '/';
 		if (r == 0) {
 			_cleanup_close_ int fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -138,7 +118,7 @@ static int bring_back(const struct job *job, const char *path, struct err *e)
 			r = fd < 0 ? -errno : 0;
 		}
 	} else {
-		r = make_dirs(to);
+		r = setup_make_dirs(to, e);
 	}
 	if (r < 0) {
 		return err_errno(e, r, "lab: making %s", path);

@@ -76,31 +76,6 @@ static int mount_share(const char *tag, const char *dir, bool read_only, struct 
 	return err_errno(e, -errno, "share: mount %s (%s) on %s", tag, type, dir);
 }
 
-/* Make a directory and those that it is in. */
-static int make_dirs(const char *path, struct err *e)
-{
-	char at[PATH_MAX];
-
-	if ((size_t)snprintf(at, sizeof(at), "%s", path) >= sizeof(at)) {
-		return err_errno(e, -ENAMETOOLONG, "mkdir %s", path);
-	}
-	for (char *p = at + 1;; p++) {
-		char was = *p;
-
-		if (was != '/' && was != '\0') {
-			continue;
-		}
-		*p = '\0';
-		if (mkdir(at, 0755) < 0 && errno != EEXIST && errno != EROFS) {
-			return err_errno(e, -errno, "mkdir %s", at);
-		}
-		*p = was;
-		if (was == '\0') {
-			return 0;
-		}
-	}
-}
-
 /* Its first partition when it has any, else the whole. */
 static int find_disk(const char *serial, char *ret, size_t size, struct err *e)
 {
@@ -172,7 +147,7 @@ static int mount_root_source(const struct job_root *root, const char *dir, struc
 
 static int mount_layer(struct err *e)
 {
-	int r = make_dirs(LAYER, e);
+	int r = setup_make_dirs(LAYER, e);
 
 	if (r < 0) {
 		return r;
@@ -195,10 +170,10 @@ static int mount_layer(struct err *e)
 static int enter_root(const struct job *job, struct err *e)
 {
 	const struct job_root *root = &job->root;
-	int r = make_dirs(ROOT, e);
+	int r = setup_make_dirs(ROOT, e);
 
 	if (r == 0 && root->read_only) {
-		r = make_dirs(LOWER, e);
+		r = setup_make_dirs(LOWER, e);
 	}
 	if (r == 0) {
 		r = mount_root_source(root, root->read_only ? LOWER : ROOT, e);
@@ -234,7 +209,7 @@ int root_enter(const struct job *job, const char **ret_root, struct err *e)
 		    sizeof(to)) {
 			return err_errno(e, -ENAMETOOLONG, "share %s", s->at);
 		}
-		r = make_dirs(to, e);
+		r = setup_make_dirs(to, e);
 		if (r == 0) {
 			r = mount_share(s->tag, to, s->read_only, e);
 		}

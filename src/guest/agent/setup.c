@@ -3,6 +3,7 @@
 #include "guest/agent/agent.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,6 +110,39 @@ void setup_unmount(enum setup_root which)
 		if (mounts[i - 1].of & roots[which].of) {
 			snprintf(dir, sizeof(dir), "%s%s", roots[which].root, mounts[i - 1].dir);
 			umount2(dir, MNT_DETACH);
+		}
+	}
+}
+
+/**
+ * setup_make_dirs() - make a directory and those that it is in
+ * @path: absolute
+ * @e: set on failure
+ *
+ * Those that are there stay, and so does what cannot be written to: who mounts there finds out.
+ *
+ * Return: 0, -ENAMETOOLONG, or the errno of mkdir(2).
+ */
+int setup_make_dirs(const char *path, struct err *e)
+{
+	char at[PATH_MAX];
+
+	if ((size_t)snprintf(at, sizeof(at), "%s", path) >= sizeof(at)) {
+		return err_errno(e, -ENAMETOOLONG, "mkdir %s", path);
+	}
+	for (char *p = at + 1;; p++) {
+		char was = *p;
+
+		if (was != '/' && was != '\0') {
+			continue;
+		}
+		*p = '\0';
+		if (mkdir(at, 0755) < 0 && errno != EEXIST && errno != EROFS) {
+			return err_errno(e, -errno, "mkdir %s", at);
+		}
+		*p = was;
+		if (was == '\0') {
+			return 0;
 		}
 	}
 }
