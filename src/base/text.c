@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /**
@@ -213,6 +214,24 @@ uint32_t text_next_char(const char **s)
 		c = c << 6 | (p[i] & 0x3f);
 	}
 	return c;
+}
+
+/**
+ * text_real() - write a number in as few digits as read back to it: 0.1 as 0.1
+ * @x: the number
+ * @buf: room for the text
+ * @len: size of @buf, TEXT_REAL_MAX
+ *
+ * Return: @buf.
+ * Context: any thread.
+ */
+const char *text_real(double x, char *buf, size_t len)
+{
+	snprintf(buf, len, "%.15g", x);
+	if (strtod(buf, NULL) != x) {
+		snprintf(buf, len, "%.17g", x);
+	}
+	return buf;
 }
 
 /**

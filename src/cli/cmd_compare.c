@@ -21,6 +21,7 @@
 #include "cli/status.h"
 #include "engine/compare.h"
 #include "engine/outcome.h"
+#include "engine/scenario.h"
 #include "samples/results.h"
 
 #define SELF "/proc/self/exe"
@@ -361,6 +362,27 @@ static int run_sized(struct context *x)
 	return status == STATUS_OK ? run(x) : status;
 }
 
+/* Writes what would be compared. */
+static int print_scenario(const struct compare_options *o)
+{
+	struct plan p = {0};
+	struct err e = ERR_INIT;
+	int r = compare_options_plan(o, &p, &e);
+
+	if (r == 0) {
+		r = scenario_print(&p, stdout, &e);
+	}
+	if (r == 0 && fflush(stdout) == EOF) {
+		r = err_set(&e, -EIO, "stdout: the scenario cannot be written");
+	}
+	plan_fini(&p);
+	if (r < 0) {
+		log_error("%s", e.text);
+		return r == -EINVAL ? STATUS_USAGE : STATUS_ENVIRONMENT;
+	}
+	return STATUS_OK;
+}
+
 /**
  * cmd_compare() - "ringside compare"
  * @argc: number of words, the command's name first
@@ -383,7 +405,9 @@ int cmd_compare(int argc, char **argv)
 		log_error("%s", e.text);
 		status = STATUS_USAGE;
 	} else {
-		status = x->o.has_goal ? run_sized(x) : run(x);
+		status = x->o.print_scenario ? print_scenario(&x->o)
+			 : x->o.has_goal     ? run_sized(x)
+					     : run(x);
 	}
 	context_destroy(x);
 	return status;

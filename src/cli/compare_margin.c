@@ -4,10 +4,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /**
- * compare_margin_set() - let one margin count for all groups of a plan
- * @text: what --margin says; NULL changes nothing
+ * compare_margin_set() - let every group of a plan say what its margin is
+ * @text: what --margin says, which counts for all of them; NULL: what they have, or the default
  * @p: the plan, with its groups
  * @e: set on failure
  *
@@ -16,22 +17,32 @@
  */
 int compare_margin_set(const char *text, struct plan *p, struct err *e)
 {
-	struct margin m;
+	struct margin m = margin_of(NULL, 0, 0);
 	int r = text ? margin_parse(text, &m, e) : 0;
 
 	if (r < 0) {
 		return err_prefix(e, "--margin");
 	}
-	for (size_t i = 0; text && i < p->group_count; i++) {
+	for (size_t i = 0; i < p->group_count; i++) {
 		struct plan_group *g = &p->groups[i];
+		bool has_own = g->margin_count > 0 && g->margins[0].benches == MARGIN_BENCHES_ALL;
+		size_t kept = text ? 0 : g->margin_count;
+		struct margin *more;
 
-		free(g->margins);
-		g->margin_count = 0;
-		g->margins = malloc(sizeof(m));
-		if (!g->margins) {
+		if (has_own && !text) {
+			continue;
+		}
+		more = calloc(kept + 1, sizeof(*more));
+		if (!more) {
 			return err_set(e, -ENOMEM, "out of memory");
 		}
-		g->margins[g->margin_count++] = m;
+		more[0] = m;
+		if (kept > 0) {
+			memcpy(more + 1, g->margins, kept * sizeof(*more));
+		}
+		free(g->margins);
+		g->margins = more;
+		g->margin_count = kept + 1;
 	}
 	return 0;
 }

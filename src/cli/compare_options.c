@@ -181,7 +181,7 @@ static int check(struct compare_options *o, struct err *e)
 	if (r < 0) {
 		return r;
 	}
-	if (o->resume && !o->scenario && !o->a && !o->b && !o->bench) {
+	if (o->resume && !o->print_scenario && !o->scenario && !o->a && !o->b && !o->bench) {
 		return o->results ? 0
 				  : err_set(e, -EINVAL,
 					    "--resume: name the file to go on with by "
@@ -189,6 +189,12 @@ static int check(struct compare_options *o, struct err *e)
 					    "--seed, or --scenario, again");
 	}
 	r = o->scenario ? check_scenario(o, e) : check_arms(o, e);
+	if (r == 0 && o->print_scenario && (o->pilot || o->has_goal || o->shard_text)) {
+		r = err_set(
+			e, -EINVAL,
+			"--print-scenario is of a whole comparison: leave out --pilot, --resolve, "
+			"--budget and --shard");
+	}
 	if (r < 0) {
 		return r;
 	}
@@ -228,6 +234,9 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		 .help = "groups of two and more arms, their benchmarks, and what is claimed of "
 			 "them: see ringside-scenario(5). What is given here as well counts "
 			 "instead of what the file says"},
+		{OPT_FLAG, "print-scenario", 0, &o->print_scenario,
+		 .help = "boot nothing, but write the scenario that all of this comes to, with every "
+			 "default in its place, as YAML that reads back to the same plan"},
 		{OPT_STRING, "calibration", 0, &o->calibration, .arg = "FILE",
 		 .help = "what 'ringside calibrate --json' wrote, for the floors that a scenario "
 			 "asks for; none: do without [this host is calibrated first]"},

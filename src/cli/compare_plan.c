@@ -48,6 +48,9 @@ static void merge(struct compare_options *o, const struct scenario *s)
 	if (o->seed == COMPARE_NOT_GIVEN && s->has_seed) {
 		o->seed = s->seed;
 	}
+	if (!o->runner) {
+		o->runner = s->runner;
+	}
 	if (o->timeout_ns == COMPARE_NOT_GIVEN && s->has_timeout) {
 		o->timeout_ns = s->timeout_ns;
 	}
@@ -238,7 +241,7 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
 		return r;
 	}
 	p->timeout_ns = o->timeout_ns == COMPARE_NOT_GIVEN ? TIMEOUT_NS : o->timeout_ns;
-	p->aa = o->aa > 0;
+	p->aa = o->aa > 0 || s->aa;
 	p->pilot = o->pilot > 0;
 	p->batches = (unsigned int)o->batches;
 	p->warmup = PLAN_WARMUP;

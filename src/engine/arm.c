@@ -167,6 +167,51 @@ int arm_parse(const char *option, const char *text, struct arm *ret, struct err 
 	return 0;
 }
 
+/* Writes a value so that take_field() reads it. */
+static void put_field(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, "%s", name);
+	for (; *value; value++) {
+		if (*value == ',' || *value == '\\') {
+			fputc('\\', out);
+		}
+		fputc(*value, out);
+	}
+}
+
+/**
+ * arm_text() - write an arm so that arm_parse() reads it back
+ * @a: the arm
+ *
+ * Return: the text, the caller's to free; NULL without memory.
+ * Context: any thread.
+ */
+char *arm_text(const struct arm *a)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out) {
+		return NULL;
+	}
+	put_field(out, "", a->kernel);
+	if (*a->append) {
+		put_field(out, ",append=", a->append);
+	}
+	if (a->cpu) {
+		put_field(out, ",cpu=", a->cpu);
+	}
+	if (a->task != ARM_TASK_PLAIN) {
+		put_field(out, ",task=", arm_task_name(a->task));
+	}
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 /**
  * arm_fini() - free what an arm holds
  * @a: the arm; all zero is fine

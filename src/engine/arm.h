@@ -20,6 +20,7 @@ struct arm {
 };
 
 int arm_parse(const char *option, const char *text, struct arm *ret, struct err *e) __must_check;
+char *arm_text(const struct arm *a) __must_check;
 void arm_fini(struct arm *a);
 int arm_task_parse(const char *name, enum arm_task *ret) __must_check;
 const char *arm_task_name(enum arm_task t);

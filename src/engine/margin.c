@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* Beside a share there is always a number of units: a margin of 0 would make noise a change. */
 #define UNITS_LEAST 1e-9
 
@@ -82,15 +84,6 @@ int margin_parse(const char *text, struct margin *ret, struct err *e)
 	return 0;
 }
 
-/* The shortest text that reads back to the same number. */
-static int put_number(char *buf, size_t len, double x)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.15g", x);
-	return snprintf(buf, len, strtod(text, NULL) == x ? "%.15g" : "%.17g", x);
-}
-
 /**
  * margin_text() - write a margin so that margin_parse() reads it back
  * @m: the margin
@@ -103,15 +96,16 @@ static int put_number(char *buf, size_t len, double x)
 const char *margin_text(const struct margin *m, char *buf, size_t len)
 {
 	bool units = m->units > UNITS_LEAST || m->percent == 0;
+	char number[TEXT_REAL_MAX];
 	int n = 0;
 
 	if (units) {
-		n = put_number(buf, len, m->units > UNITS_LEAST ? m->units : 0);
-		n += snprintf(buf + n, len - (size_t)n, "%s%s", m->unit, m->percent > 0 ? "," : "");
+		text_real(m->units > UNITS_LEAST ? m->units : 0, number, sizeof(number));
+		n = snprintf(buf, len, "%s%s%s", number, m->unit, m->percent > 0 ? "," : "");
 	}
 	if (m->percent > 0) {
-		n += put_number(buf + n, len - (size_t)n, m->percent);
-		snprintf(buf + n, len - (size_t)n, "%%");
+		snprintf(buf + n, len - (size_t)n, "%s%%",
+			 text_real(m->percent, number, sizeof(number)));
 	}
 	return buf;
 }

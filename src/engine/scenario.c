@@ -43,8 +43,9 @@ struct file_group {
 
 struct file {
 	struct ymap_pos pos;
-	struct ymap_text title, backend, margin;
-	struct ymap_uint icount, batches, blocks, seed, timeout;
+	struct ymap_text title, backend, margin, runner, aa;
+	struct ymap_uint icount, batches, blocks, seed;
+	struct ymap_number timeout;
 	struct ymap_list include, groups;
 };
 
@@ -53,7 +54,7 @@ struct file {
 #define MEMBER(type, member) .key = #member, .at = offsetof(type, member)
 
 static const struct ymap_field arm_fields[] = {
-	{MEMBER(struct file_arm, name), .type = YMAP_TEXT, .required = true},
+	{MEMBER(struct file_arm, name), .type = YMAP_TEXT},
 	{MEMBER(struct file_arm, arm), .type = YMAP_TEXT, .required = true},
 };
 
@@ -91,7 +92,7 @@ static const struct ymap margin_map = {"margin", sizeof(struct file_margin), mar
 				       ARRAY_SIZE(margin_fields)};
 
 static const struct ymap_field group_fields[] = {
-	{MEMBER(struct file_group, name), .type = YMAP_TEXT, .required = true},
+	{MEMBER(struct file_group, name), .type = YMAP_TEXT},
 	{MEMBER(struct file_group, blocks), .type = YMAP_UINT, .min = 1,
 	 .max = SCHEDULE_BLOCKS_MAX},
 	{MEMBER(struct file_group, benches), .type = YMAP_TEXTS, .required = true, .min = 1,
@@ -109,13 +110,15 @@ static const struct ymap group_map = {"group", sizeof(struct file_group), group_
 				      ARRAY_SIZE(group_fields)};
 
 static const struct ymap_field file_fields[] = {
-	{MEMBER(struct file, title), .type = YMAP_TEXT, .required = true},
+	{MEMBER(struct file, title), .type = YMAP_TEXT},
 	{MEMBER(struct file, backend), .type = YMAP_TEXT, .choices = "auto|kvm|qemu"},
 	{MEMBER(struct file, icount), .type = YMAP_UINT, .max = EXEC_ICOUNT_SHIFT_MAX},
 	{MEMBER(struct file, batches), .type = YMAP_UINT, .min = 1, .max = PLAN_BATCHES_MAX},
 	{MEMBER(struct file, blocks), .type = YMAP_UINT, .min = 1, .max = SCHEDULE_BLOCKS_MAX},
 	{MEMBER(struct file, seed), .type = YMAP_UINT, .max = 1e15},
-	{MEMBER(struct file, timeout), .type = YMAP_UINT, .min = 1, .max = 86400},
+	{MEMBER(struct file, timeout), .type = YMAP_NUMBER, .min = 1, .max = 86400},
+	{MEMBER(struct file, runner), .type = YMAP_TEXT},
+	{MEMBER(struct file, aa), .type = YMAP_TEXT, .choices = "no|yes"},
 	{MEMBER(struct file, margin), .type = YMAP_TEXT},
 	{MEMBER(struct file, include), .type = YMAP_TEXTS, .min = 1, .max = SCENARIO_INCLUDES_MAX},
 	{MEMBER(struct file, groups), .type = YMAP_MAPS, .min = 1, .max = SCHEDULE_GROUPS_MAX,
@@ -131,6 +134,7 @@ struct reading {
 	struct scenario *to;
 	unsigned int blocks;            /* of groups that do not say; 0: left open */
 	const struct ymap_text *margin; /* the same, not given: left open */
+	bool plain; /* one comparison of two arms and nothing else: it needs no names */
 	struct err *e;
 };
 
@@ -153,11 +157,17 @@ static int no_memory(const struct reading *r)
 static int find_arm(const struct plan_group *g, const char *name)
 {
 	for (size_t i = 0; i < g->arm_count; i++) {
-		if (strcmp(g->arms[i].name, name) == 0) {
+		if (g->arms[i].name && strcmp(g->arms[i].name, name) == 0) {
 			return (int)i;
 		}
 	}
 	return -1;
+}
+
+/* A group's name for messages. */
+static const char *name_of(const struct plan_group *g)
+{
+	return g->name ? g->name : "";
 }
 
 static int take_arm(const struct reading *r, struct file_arm *f, struct plan_group *g)
@@ -166,8 +176,8 @@ static int take_arm(const struct reading *r, struct file_arm *f, struct plan_gro
 	char where[PATH_MAX + 64];
 	int code;
 
-	if (find_arm(g, f->name.s) >= 0) {
-		return fail(r, f->name.pos, "group '%s' has two arms of the name '%s'", g->name,
+	if (f->name.s && find_arm(g, f->name.s) >= 0) {
+		return fail(r, f->name.pos, "group '%s' has two arms of the name '%s'", name_of(g),
 			    f->name.s);
 	}
 	snprintf(where, sizeof(where), "%s:%u:%u: arm", r->path, f->arm.pos.line,
@@ -211,7 +221,7 @@ static int check_row(const struct reading *r, const char *key, const struct ymap
 		}
 	}
 	return fail(r, row->pos, "claim: '%s': group '%s' does not run the benchmark '%s'", key,
-		    g->name, name);
+		    name_of(g), name);
 }
 
 static double number_or(const struct ymap_number *n, double otherwise)
@@ -256,7 +266,7 @@ static int take_claim(const struct reading *r, struct file_claim *f, struct plan
 	int code;
 
 	if (arm < 0) {
-		return fail(r, f->arm.pos, "claim: 'arm': group '%s' has no arm '%s'", g->name,
+		return fail(r, f->arm.pos, "claim: 'arm': group '%s' has no arm '%s'", name_of(g),
 			    f->arm.s);
 	}
 	if (arm == ARM_A && !f->against.s) {
@@ -337,7 +347,7 @@ static int take_margins(const struct reading *r, const struct file_group *f, str
 		if (code == 0 && (set & ~g->benches)) {
 			code = fail(r, list[i].benches.pos,
 				    "'margins': group '%s' does not run all of these benchmarks",
-				    g->name);
+				    name_of(g));
 		}
 	}
 	return code;
@@ -350,6 +360,11 @@ static int take_group(const struct reading *r, struct file_group *f)
 	struct file_claim *claims = f->claims.items;
 	int code;
 
+	if (!f->name.s && !r->plain) {
+		return fail(r, f->pos,
+			    "group: 'name' is missing: a file of one group of two arms and "
+			    "no title does without");
+	}
 	for (size_t i = 0; i < r->to->group_count; i++) {
 		if (strcmp(r->to->groups[i].name, f->name.s) == 0) {
 			return fail(r, f->name.pos, "there are two groups of the name '%s'",
@@ -409,6 +424,7 @@ static int take_include(const struct reading *r, const struct ymap_text *name)
 	int code;
 
 	inner.path = path;
+	inner.plain = false;
 	if (n >= (int)sizeof(path)) {
 		return fail(r, name->pos, "'include': the path is too long");
 	}
@@ -433,8 +449,15 @@ static int take_file(const struct reading *r, struct file *f)
 	struct scenario *s = r->to;
 	int code = 0;
 
+	if (!f->title.s && !r->plain) {
+		return fail(r, f->pos,
+			    "scenario: 'title' is missing: a file of one group of two arms "
+			    "does without");
+	}
 	s->title = TAKE_PTR(f->title.s);
 	s->backend = TAKE_PTR(f->backend.s);
+	s->runner = TAKE_PTR(f->runner.s);
+	s->aa = f->aa.s && strcmp(f->aa.s, "yes") == 0;
 	s->has_icount = f->icount.given;
 	s->icount = f->icount.v;
 	s->has_batches = f->batches.given;
@@ -442,7 +465,7 @@ static int take_file(const struct reading *r, struct file *f)
 	s->has_seed = f->seed.given;
 	s->seed = f->seed.v;
 	s->has_timeout = f->timeout.given;
-	s->timeout_ns = f->timeout.v * NS_PER_SEC;
+	s->timeout_ns = (uint64_t)llround(f->timeout.v * (double)NS_PER_SEC);
 	if (s->has_icount && s->backend && strcmp(s->backend, "kvm") == 0) {
 		return fail(r, f->icount.pos, "'icount' is QEMU's, and 'backend' is kvm");
 	}
@@ -456,6 +479,13 @@ static int take_file(const struct reading *r, struct file *f)
 		code = fail(r, f->pos, "scenario: there are no 'groups' in it, and no 'include'");
 	}
 	return code;
+}
+
+static bool is_plain(const struct file *f)
+{
+	const struct file_group *groups = f->groups.items;
+
+	return !f->title.s && f->include.n == 0 && f->groups.n == 1 && groups[0].arms.n == 2;
 }
 
 /**
@@ -477,6 +507,7 @@ int scenario_read(const char *path, struct scenario *ret, struct err *e)
 	if (code == 0) {
 		r.blocks = (unsigned int)f.blocks.v;
 		r.margin = &f.margin;
+		r.plain = is_plain(&f);
 		code = take_file(&r, &f);
 	}
 	ymap_fini(&file_map, &f);
@@ -501,5 +532,6 @@ void scenario_fini(struct scenario *s)
 	plan_fini(&groups);
 	free(s->title);
 	free(s->backend);
+	free(s->runner);
 	*s = (struct scenario){0};
 }

@@ -2,11 +2,13 @@
 /*
  * A scenario file: groups of arms with what is measured on them, and what others have claimed of
  * it. Its keys are those of ringside-scenario(5). A file may take in the groups of others.
+ * scenario_print() writes the one that a plan comes to: it reads back to the same plan.
  */
 #ifndef ENGINE_SCENARIO_H
 #define ENGINE_SCENARIO_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -18,6 +20,8 @@
 struct scenario {
 	char *title;
 	char *backend; /* "auto", "kvm" or "qemu" */
+	char *runner;
+	bool aa; /* its arms are the same on purpose */
 	bool has_icount, has_batches, has_seed, has_timeout;
 	uint64_t icount, batches, seed, timeout_ns;
 	size_t group_count;        /* 1 or more */
@@ -25,6 +29,7 @@ struct scenario {
 };
 
 int scenario_read(const char *path, struct scenario *ret, struct err *e) __must_check;
+int scenario_print(const struct plan *p, FILE *out, struct err *e) __must_check;
 void scenario_fini(struct scenario *s);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/html_priv.h"
 
 static int finish(FILE *out)
@@ -25,13 +26,11 @@ static void put_field(FILE *out, const char *s, const char *behind)
 	fprintf(out, "\"%s", behind);
 }
 
-/* All digits of a number and no more: 0.1 as 0.1. */
 static void put_exact(FILE *out, double x)
 {
-	char text[32];
+	char text[TEXT_REAL_MAX];
 
-	snprintf(text, sizeof(text), "%.15g", x);
-	fprintf(out, strtod(text, NULL) == x ? "%.15g" : "%.17g", x);
+	fputs(text_real(x, text, sizeof(text)), out);
 }
 
 /* One that cannot be had is an empty field. */

@@ -314,3 +314,50 @@ def test_the_scenarios_of_this_project_are_whole(scenario, name):
                      scenario.results, "--calibration", "none")
     assert p.returncode == 4, p.stderr
     assert "neither a file nor an image in the cache" in p.stderr
+
+
+def plan_of(path):
+    with open(path) as f:
+        return json.loads(f.readline())
+
+
+def test_the_scenario_that_is_printed_makes_the_same_plan(scenario, tmp_path):
+    """Of a file; and what is printed of what was printed is the same text."""
+    assert scenario.compare("--calibration", "none", "--blocks", "6").returncode == 0
+    printed = scenario.compare("--print-scenario", "--blocks", "6")
+    assert printed.returncode == 0, printed.stderr
+    assert "\n  blocks: 6\n  margin: 0.1,0.1%\n" in printed.stdout
+    again = tmp_path / "again.yaml"
+    again.write_text(printed.stdout)
+    scenario.file, first = str(again), plan_of(scenario.results)
+    scenario.results = str(tmp_path / "again.ndjson")
+    assert scenario.compare("--print-scenario").stdout == printed.stdout
+    assert scenario.compare("--calibration", "none").returncode == 0
+    assert plan_of(scenario.results) == first
+
+
+@pytest.mark.parametrize("more", [["--aa"], ["--b", "KERNEL,append=fast x\\,y"], ["--aa", "3"]])
+def test_the_scenario_of_words_makes_the_plan_of_the_words(scenario, tmp_path, more):
+    words = ["--a", "KERNEL", *more, "--bench", "syscall,ctxsw.pipe.fs", "--margin", "2,0.35%",
+             "--timeout", "1500ms", "--backend", "qemu", "--icount", "3", "--batches", "4",
+             "--blocks", "6"]
+    words = [RINGSIDE, "compare", *[w.replace("KERNEL", scenario.kernel) for w in words]]
+    p = subprocess.run([*words, "--print-scenario", "--runner", FAKE], capture_output=True,
+                       text=True, env=scenario.env, check=True)
+    seed = next(line.split()[1] for line in p.stdout.splitlines() if line.startswith("seed: "))
+    file = tmp_path / "words.yaml"
+    file.write_text(p.stdout)
+    plans = []
+    for i, of in enumerate([[*words, "--runner", FAKE, "--seed", seed],
+                            [RINGSIDE, "compare", "--scenario", str(file)]]):
+        results = tmp_path / ("%d.ndjson" % i)
+        subprocess.run([*of, "--results", str(results)], capture_output=True, env=scenario.env)
+        plans.append(plan_of(results))
+    assert plans[0] == plans[1]
+
+
+@pytest.mark.parametrize("words", [["--pilot"], ["--resolve", "1%"], ["--shard", "1/2"]])
+def test_what_is_no_whole_comparison_is_not_printed_as_a_scenario(scenario, words):
+    p = scenario.compare("--print-scenario", *words)
+    assert p.returncode == 2 and p.stdout == ""
+    assert "--print-scenario is of a whole comparison" in p.stderr

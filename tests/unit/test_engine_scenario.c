@@ -126,7 +126,8 @@ static void what_a_file_leaves_open_is_said_to_be_open(void **state)
 }
 
 #define GROUP_KEYS "name, blocks, benches, arms, claims, margin, margins"
-#define FILE_KEYS  "title, backend, icount, batches, blocks, seed, timeout, margin, include, groups"
+#define FILE_KEYS \
+	"title, backend, icount, batches, blocks, seed, timeout, runner, aa, margin, include, groups"
 #define CLAIM_KEYS                                                                             \
 	"text, source, hardware, from, to, change, change_to, percent, percent_to, unit, of, " \
 	"arm, bench, against, floor, no_floor, note"
@@ -159,6 +160,11 @@ static void what_is_wrong_in_a_file_is_named_with_its_place(void **state)
 		 "8:15: margin: 'margin' is missing; its keys are: benches, margin"},
 		{HEAD GROUP "    margins: [{benches: [ctxsw.pipe], margin: 1}]\n",
 		 "8:25: 'margins': group 'g' does not run all of these benchmarks"},
+		{"groups:\n" GROUP GROUP,
+		 "1:1: scenario: 'title' is missing: a file of one group of two arms does without"},
+		{HEAD "  - benches: [syscall]\n" ARMS,
+		 "3:5: group: 'name' is missing: a file of one group of two arms and no title does "
+		 "without"},
 		{HEAD GROUP GROUP, "8:11: there are two groups of the name 'g'"},
 		{HEAD "  - name: g\n    benches: [speed]\n" ARMS,
 		 "4:15: benches: 'speed' is no benchmark and no group; there are: syscall.null, "},
