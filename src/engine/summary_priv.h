@@ -17,6 +17,7 @@ struct summary_row {
 	struct report_boot *boots;  /* for as many as those have */
 	size_t n_boots;
 	struct summary_values clean[2]; /* batches of each side */
+	struct histogram histogram[2];  /* of a probe: its samples of each side */
 	char error[256];
 };
 

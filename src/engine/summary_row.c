@@ -88,7 +88,7 @@ static int boot_value(struct summary_pair *p, size_t row, size_t slot, int side,
 		bench->samples[side] += b->samples;
 		*ret = b->units[0];
 		*ret_has = true;
-		return 0;
+		return histogram_add(&p->rows[row].histogram[side], &b->histogram);
 	}
 	count_batches(b, &bench->batches[side]);
 	if (b->calls != bench->calls) {
@@ -198,6 +198,8 @@ int summary_row_fill(struct summary_pair *p, size_t row)
 	for (int side = 0; side < 2; side++) {
 		bench->clean[side] = from->clean[side].x;
 		bench->n_clean[side] = from->clean[side].n;
+		histogram_settle(&from->histogram[side]);
+		bench->histogram[side] = from->histogram[side];
 	}
 	return 0;
 }
@@ -214,5 +216,6 @@ void summary_row_fini(struct summary_row *row)
 	free(row->boots);
 	for (int side = 0; side < 2; side++) {
 		free(row->clean[side].x);
+		histogram_fini(&row->histogram[side]);
 	}
 }

@@ -178,14 +178,28 @@ static void put_fact(FILE *out, const char *what, const char *text)
 	}
 }
 
+static void put_samples(FILE *out, const struct report *r, const struct report_bench *b, int side)
+{
+	const struct histogram *h = &b->histogram[side];
+
+	fprintf(out, "<dt>samples of %c</dt><dd>%llu", report_letter(r, side),
+		(unsigned long long)b->samples[side]);
+	for (size_t i = 0; h->n > 0 && i < REPORT_SPREADS; i++) {
+		fprintf(out, ", %s %s", report_spreads[i].label,
+			report_number(histogram_quantile(h, report_spreads[i].q),
+				      report_bench_decimals(b))
+				.text);
+	}
+	fputs("</dd>\n", out);
+}
+
 static void put_batches(FILE *out, const struct report *r, const struct report_bench *b)
 {
 	for (int side = 0; side < 2; side++) {
 		const struct report_batches *n = &b->batches[side];
 
 		if (b->is_probe) {
-			fprintf(out, "<dt>samples of %c</dt><dd>%llu</dd>\n",
-				report_letter(r, side), (unsigned long long)b->samples[side]);
+			put_samples(out, r, b, side);
 			continue;
 		}
 		fprintf(out, "<dt>batches of %c</dt><dd>%llu, %llu disturbed and left out",
@@ -259,6 +273,7 @@ static void put_bench(FILE *out, const struct report *r, size_t at, size_t k)
 	report_html_differences(out, r, b);
 	report_html_boots(out, r, b);
 	report_html_batches(out, r, b);
+	report_html_samples(out, r, b);
 	report_html_shift(out, r, b);
 	fputs("</div>\n<dl>\n", out);
 	put_batches(out, r, b);

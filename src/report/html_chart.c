@@ -150,14 +150,56 @@ void report_html_boots(FILE *out, const struct report *r, const struct report_be
 	end(out);
 }
 
-static void count_bins(const double *v, size_t n, const struct axis *x, size_t bins[BINS])
-{
-	for (size_t i = 0; i < n; i++) {
-		double share = (v[i] - x->lo) / (x->hi - x->lo);
-		size_t at = (size_t)fmin(fmax(share * BINS, 0), BINS - 1);
+/* How both sides are spread: shares of each in bars, A above the line and B below it. */
+struct spread {
+	struct axis x;
+	double bins[2][BINS];
+	double sum[2];
+};
 
-		bins[at]++;
+static void add_to_bins(struct spread *s, int side, double low, double high, double count)
+{
+	double wide = (s->x.hi - s->x.lo) / BINS;
+	size_t from = (size_t)fmin(fmax((low - s->x.lo) / wide, 0), BINS - 1);
+	size_t to = (size_t)fmin(fmax((high - s->x.lo) / wide, (double)from), BINS - 1);
+
+	for (size_t i = from; i <= to; i++) {
+		s->bins[side][i] += count / (double)(to - from + 1);
 	}
+	s->sum[side] += count;
+}
+
+static void put_spread(FILE *out, const struct report *r, const struct spread *s)
+{
+	double middle = (TOP + HEIGHT - BOTTOM) / 2;
+	double wide = (s->x.to - s->x.from) / BINS;
+	double most = 0;
+
+	for (int k = 0; k < 2 * BINS; k++) {
+		most = fmax(most, s->bins[k / BINS][k % BINS] / s->sum[k / BINS]);
+	}
+	for (int side = 0; side < 2; side++) {
+		char letter[2] = {report_letter(r, side)};
+
+		for (int i = 0; i < BINS; i++) {
+			double share = s->bins[side][i] / s->sum[side] / most;
+			/* One of many is seen too. */
+			double tall = fmax(share * (middle - TOP - 2), 1.5);
+
+			if (s->bins[side][i] > 0) {
+				fprintf(out,
+					"<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+					"height=\"%.1f\"/>\n",
+					side == STATS_A ? "pa" : "pb", s->x.from + wide * i + .5,
+					side == STATS_A ? middle - tall : middle, wide - 1, tall);
+			}
+		}
+		put_label(out, LEFT - 8, side == STATS_A ? middle - 10 : middle + 18, "end",
+			  letter);
+	}
+	fprintf(out, "<line class=\"ax\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
+		WIDTH - RIGHT, middle, middle);
+	put_x_axis(out, &s->x);
 }
 
 /**
@@ -170,12 +212,9 @@ static void count_bins(const double *v, size_t n, const struct axis *x, size_t b
  */
 void report_html_batches(FILE *out, const struct report *r, const struct report_bench *b)
 {
-	double middle = (TOP + HEIGHT - BOTTOM) / 2;
 	double lo = INFINITY, hi = -INFINITY;
-	size_t bins[2][BINS] = {0};
-	double most = 0;
+	struct spread s = {0};
 	char text[256];
-	struct axis x;
 
 	if (b->n_clean[STATS_A] == 0 || b->n_clean[STATS_B] == 0) {
 		return;
@@ -186,11 +225,10 @@ void report_html_batches(FILE *out, const struct report *r, const struct report_
 			hi = fmax(hi, b->clean[side][i]);
 		}
 	}
-	x = axis_of(lo, hi, b->result.margin, LEFT, WIDTH - RIGHT);
+	s.x = axis_of(lo, hi, b->result.margin, LEFT, WIDTH - RIGHT);
 	for (int side = 0; side < 2; side++) {
-		count_bins(b->clean[side], b->n_clean[side], &x, bins[side]);
-		for (int i = 0; i < BINS; i++) {
-			most = fmax(most, (double)bins[side][i] / (double)b->n_clean[side]);
+		for (size_t i = 0; i < b->n_clean[side]; i++) {
+			add_to_bins(&s, side, b->clean[side][i], b->clean[side][i], 1);
 		}
 	}
 	snprintf(text, sizeof(text),
@@ -198,29 +236,51 @@ void report_html_batches(FILE *out, const struct report *r, const struct report_
 		 report_letter(r, STATS_A), b->n_clean[STATS_A], report_letter(r, STATS_B),
 		 b->n_clean[STATS_B]);
 	begin(out, text);
-	for (int side = 0; side < 2; side++) {
-		for (int i = 0; i < BINS; i++) {
-			double share = (double)bins[side][i] / (double)b->n_clean[side] / most;
-			double tall = share * (middle - TOP - 2);
-			double wide = (x.to - x.from) / BINS;
+	put_spread(out, r, &s);
+	end(out);
+}
 
-			if (bins[side][i] == 0) {
-				continue;
-			}
-			tall = fmax(tall, 1.5); /* one batch of many is seen too */
-			fprintf(out,
-				"<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-				"height=\"%.1f\"/>\n",
-				side == STATS_A ? "pa" : "pb", x.from + wide * i + .5,
-				side == STATS_A ? middle - tall : middle, wide - 1, tall);
-		}
-		text[0] = report_letter(r, side);
-		text[1] = '\0';
-		put_label(out, LEFT - 8, side == STATS_A ? middle - 10 : middle + 18, "end", text);
+/**
+ * report_html_samples() - how the samples of a counter in the guest's kernel are distributed
+ * @out: where to
+ * @r: the report
+ * @b: one of its benchmarks, computed
+ *
+ * A few samples can be a hundred times the others: the axis ends at the 99.5th percentile, and
+ * all above it is in the last bar.
+ *
+ * Context: any thread that owns @out.
+ */
+void report_html_samples(FILE *out, const struct report *r, const struct report_bench *b)
+{
+	const struct histogram *h = b->histogram;
+	double lo = INFINITY, hi = -INFINITY, most = -INFINITY;
+	struct spread s = {0};
+	char text[256];
+
+	if (h[STATS_A].n == 0 || h[STATS_B].n == 0) {
+		return;
 	}
-	fprintf(out, "<line class=\"ax\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
-		WIDTH - RIGHT, middle, middle);
-	put_x_axis(out, &x);
+	for (int side = 0; side < 2; side++) {
+		lo = fmin(lo, h[side].buckets[0].low);
+		hi = fmax(hi, histogram_quantile(&h[side], .995));
+		most = fmax(most, histogram_quantile(&h[side], 1));
+	}
+	s.x = axis_of(lo, hi, b->result.margin, LEFT, WIDTH - RIGHT);
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < h[side].n; i++) {
+			const struct histogram_bucket *at = &h[side].buckets[i];
+
+			add_to_bins(&s, side, at->low, at->high, (double)at->count);
+		}
+	}
+	snprintf(text, sizeof(text),
+		 "Samples of the kernel's counter: %c above the line, %c below it; height is the "
+		 "share%s",
+		 report_letter(r, STATS_A), report_letter(r, STATS_B),
+		 most > s.x.hi ? "; the last bar is all above 99.5 % of them" : "");
+	begin(out, text);
+	put_spread(out, r, &s);
 	end(out);
 }
 

@@ -12,6 +12,7 @@ void report_html_text(FILE *out, const char *s);
 
 void report_html_boots(FILE *out, const struct report *r, const struct report_bench *b);
 void report_html_batches(FILE *out, const struct report *r, const struct report_bench *b);
+void report_html_samples(FILE *out, const struct report *r, const struct report_bench *b);
 void report_html_differences(FILE *out, const struct report *r, const struct report_bench *b);
 void report_html_shift(FILE *out, const struct report *r, const struct report_bench *b);
 void report_html_claim(FILE *out, const struct report_claim *row);

@@ -32,6 +32,19 @@ static json_t *arm(const struct report_arm *a)
 			 text_or_null(a->task));
 }
 
+/* NULL where it is not recorded how the samples of a counter are spread. */
+static json_t *sample_quantiles(const struct report_bench *b, int side)
+{
+	const struct histogram *h = &b->histogram[side];
+	json_t *o = h->n > 0 ? json_object() : NULL;
+
+	for (size_t i = 0; o && i < REPORT_SPREADS; i++) {
+		json_object_set_new(o, report_spreads[i].key,
+				    number(histogram_quantile(h, report_spreads[i].q)));
+	}
+	return o;
+}
+
 static json_t *bench_arm(const struct report_bench *b, int side)
 {
 	const struct report_batches *n = &b->batches[side];
@@ -48,13 +61,13 @@ static json_t *bench_arm(const struct report_bench *b, int side)
 		json_array_append_new(values, number(boots[0]));
 		json_array_append_new(values, number(boots[1]));
 	}
-	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:o}", "median",
+	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:o*, s:o}", "median",
 			 number(b->result.median[side]), "interval",
 			 interval(&b->result.median_interval[side]), "boots",
 			 (json_int_t)report_boots(b), "boots_lost", (json_int_t)b->boots_lost[side],
 			 "batches", (json_int_t)n->total, "dirty", (json_int_t)n->dirty,
 			 "dirty_by_cause", causes, "samples", (json_int_t)b->samples[side],
-			 "boot_values", values);
+			 "sample_quantiles", sample_quantiles(b, side), "boot_values", values);
 }
 
 static json_t *effect(const struct report_bench *b)

@@ -117,6 +117,7 @@ struct report_bench {
 	size_t n_boots;
 	const double *clean[2]; /* the batches that count, units per call, boot by boot */
 	size_t n_clean[2];
+	struct histogram histogram[2]; /* of a probe's samples; without buckets: not recorded */
 	/* What this host makes of no difference: the 95th percentile of |effect| in so many ... */
 	double noise;
 	size_t noise_of;        /* ... comparisons of an arm with itself; 0: not known */

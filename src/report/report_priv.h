@@ -22,6 +22,16 @@ struct report_cell {
 	size_t len;
 };
 
+/* The quantiles of a probe's samples that are told of. */
+#define REPORT_SPREADS 3
+
+struct report_spread {
+	double q;
+	const char *label, *key;
+};
+
+extern const struct report_spread report_spreads[REPORT_SPREADS];
+
 void report_claim_words(struct report_cell *c, const struct claim *claim);
 void report_measured_words(struct report_cell *c, const struct report_claim *row);
 void report_floor_words(struct report_cell *c, const struct report_floor *f);

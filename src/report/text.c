@@ -321,6 +321,27 @@ static void put_medians(FILE *out, const struct stats_comparison *c, int d)
 	}
 }
 
+/* What a mean of samples hides: where their middle and their ends are. */
+static void put_histogram(FILE *out, const struct report_bench *b)
+{
+	int d = report_bench_decimals(b);
+
+	if (b->histogram[STATS_A].n == 0 || b->histogram[STATS_B].n == 0) {
+		return;
+	}
+	for (size_t i = 0; i < REPORT_SPREADS; i++) {
+		struct report_number n[2];
+		char label[LABEL];
+
+		snprintf(label, sizeof(label), "  %s", report_spreads[i].label);
+		for (int side = 0; side < 2; side++) {
+			n[side] = report_number(
+				histogram_quantile(&b->histogram[side], report_spreads[i].q), d);
+		}
+		cells(out, label, n[STATS_A].text, n[STATS_B].text);
+	}
+}
+
 static void put_batches(FILE *out, const struct report_bench *b)
 {
 	const struct report_batches *n = b->batches;
@@ -332,6 +353,7 @@ static void put_batches(FILE *out, const struct report_bench *b)
 	}
 	if (b->is_probe) {
 		count_cells(out, "samples", b->samples[STATS_A], b->samples[STATS_B]);
+		put_histogram(out, b);
 		return;
 	}
 	count_cells(out, "batches", n[STATS_A].total, n[STATS_B].total);

@@ -8,6 +8,12 @@
 
 #include "report/report_priv.h"
 
+const struct report_spread report_spreads[REPORT_SPREADS] = {
+	{.5, "their median", "median"},
+	{.99, "99 % are below", "p99"},
+	{1, "the largest", "max"},
+};
+
 static struct report_number format(const char *fmt, double x, int decimals)
 {
 	struct report_number n;

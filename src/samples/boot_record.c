@@ -278,6 +278,10 @@ static int add_probes(struct boot_record *rec, const json_t *calltime, const cha
 		}
 		b->batch_count = 1;
 		b->units[0] = (sum / (double)b->samples - off) / (double)rec->ticks_per_unit;
+		if (histogram_from_json(row, off, (double)rec->ticks_per_unit, &b->histogram, e) <
+		    0) {
+			return -EBADMSG;
+		}
 	}
 	return 0;
 }
@@ -538,6 +542,7 @@ void boot_record_destroy(struct boot_record *r)
 		free(b->error);
 		free(b->units);
 		free(b->dirty);
+		histogram_fini(&b->histogram);
 	}
 	free(r->benches);
 	free(r->outcome_kind);

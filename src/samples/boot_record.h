@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "samples/class.h"
+#include "samples/histogram.h"
 
 #define BOOT_BATCHES_MAX 100000u
 
@@ -36,12 +37,13 @@ struct boot_bench {
 	char *per_call; /* what one call is called: "call", "switch" */
 	char *error;    /* why it has no numbers; all below is empty then */
 	bool is_probe;
-	uint64_t samples;   /* of a probe */
-	uint64_t calls;     /* in a batch; 0 for a probe */
-	size_t batch_count; /* of a probe: 1 */
-	double units_hz;    /* units in a second, where the guest has measured it; else 0 */
-	double *units;      /* per call, one number a batch, the empty loop subtracted */
-	uint8_t *dirty;     /* one mask a batch */
+	uint64_t samples;           /* of a probe */
+	struct histogram histogram; /* of its samples, where the record has it */
+	uint64_t calls;             /* in a batch; 0 for a probe */
+	size_t batch_count;         /* of a probe: 1 */
+	double units_hz;            /* units in a second, where the guest has measured it; else 0 */
+	double *units;              /* per call, one number a batch, the empty loop subtracted */
+	uint8_t *dirty;             /* one mask a batch */
 };
 
 /* Where in a comparison a boot belongs; slot is BOOT_NO_SLOT outside of one. */

@@ -2,6 +2,7 @@
 """The report as a page: what stands in it, and what a real browser makes of it."""
 import hashlib
 import html.parser
+import json
 import pathlib
 import subprocess
 
@@ -99,6 +100,22 @@ def test_the_page_is_whole_and_needs_nothing_else(page):
     assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;" in text
     assert text.count("<figure>") == text.count('role="img"><title>') >= 3 * 4
     assert hashlib.sha256(page[1].read_bytes()).hexdigest() in text
+
+
+def test_how_the_samples_of_a_counter_are_spread_is_in_every_form(page):
+    text = page[0].read_text()
+    assert text.count("<figcaption>Samples of the kernel's counter") == 2
+    # Of each boot's 1500 are of 400 to 407 ticks, 498 of 432 to 439, and 2 of up to 9000; an empty
+    # pair takes 40, and 8 make a unit.
+    assert "24000, their median 45.438, 99 % are below 49.438, the largest 1120.000" in text
+    shown = subprocess.run([RINGSIDE, "report", page[1]], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert ["their", "median", "71.938", "45.438"] in rows
+    assert ["the", "largest", "1120.000", "1120.000"] in rows
+    data = json.loads(subprocess.run([RINGSIDE, "report", "--json", page[1]], capture_output=True,
+                                     check=True).stdout)
+    probe = next(b for b in data["benchmarks"] if b["probe"])
+    assert probe["arms"]["b"]["sample_quantiles"] == {"median": 45.4375, "p99": 49.4375, "max": 1120}
 
 
 def test_a_report_of_the_results_makes_the_same_page(page, tmp_path):
