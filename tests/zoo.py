@@ -163,6 +163,13 @@ ANIMALS = (
     zoo("warning", "warn", 0),
     sh("warning that fails", "/zoo warn; sleep 99", options=("--fail-on", "warn"),
        **oops(r"WARNING: CPU: 0 PID: \d+ at zoo.c:7 do_syslog.*")),
+    sh("warning with the console turned down", "dmesg -n 1; /zoo warn; exit 5", options=("--fail-on", "warn"),
+       **oops(r"WARNING: CPU: 0 PID: \d+ at zoo.c:7 do_syslog.*")),
+    sh("warning with the console turned down, and the log run over",
+       "dmesg -n 1; echo on >/proc/sys/kernel/printk_devkmsg; /zoo warn; i=0; while [ $i -lt 9999 ]; do "
+       "echo flood flood flood flood flood flood $i; i=$((i+1)); done >/dev/kmsg",
+       options=("--fail-on", "warn"), slow=True,
+       **oops("it is tainted W by a warning, which neither its console nor its log has")),
     zoo("warning that is allowed", "warn", 0,
         options=("--fail-on", "warn", "--allow", r"^WARNING: .* at zoo\.c:")),
     sh("warning that is a panic", "echo 1 >/proc/sys/kernel/panic_on_warn; /zoo warn",

@@ -218,6 +218,7 @@ static int compose_job_file(const struct run_options *o, const struct run_shares
 		return err_prefix(e, "--job %s", o->job);
 	}
 	job.beat_ms = beat_ms(o);
+	job.kernel_log = o->fail_on_mask != 0;
 	add_shares(&job, shares);
 	/* A job may say itself what its networks are. */
 	if (job.net_count == 0) {
@@ -233,7 +234,9 @@ static int compose_command(const struct run_options *o, const struct run_shares 
 {
 	_cleanup_free_ const char **env = NULL;
 	const char *rw[OPT_LIST_MAX + 1] = {NULL};
-	struct job job = {.command = (const char **)o->rest.command, .beat_ms = beat_ms(o)};
+	struct job job = {.command = (const char **)o->rest.command,
+			  .beat_ms = beat_ms(o),
+			  .kernel_log = o->fail_on_mask != 0};
 	char cwd[PATH_MAX];
 
 	if (o->lab) {

@@ -104,17 +104,9 @@ static bool is_heading(const char *line)
 	       text_starts_with(line, "NMI backtrace for cpu") || text_starts_with(line, "CPU: ");
 }
 
-/* Behind "[   12.345678] ", which a kernel may put before each line. */
-static const char *skip_stamp(const char *line)
-{
-	const char *end = *line == '[' ? strstr(line, "] ") : NULL;
-
-	return end && strspn(line + 1, " .0123456789") == (size_t)(end - line - 1) ? end + 2 : line;
-}
-
 static void read_line(struct backtrace *b, const char *raw)
 {
-	const char *line = skip_stamp(raw), *code, *address = NULL;
+	const char *line = console_watch_text(raw), *code, *address = NULL;
 	bool rip = strstr(line, "RIP:") != NULL;
 	struct backtrace_line *l;
 	size_t len = 0;

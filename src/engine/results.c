@@ -59,6 +59,8 @@ static void take_line(struct results *r)
 	}
 	if (strcmp(type, "agent") == 0) {
 		take_agent(r, j);
+	} else if (strcmp(type, "kernel") == 0) {
+		r->kernel = j;
 	} else if (strcmp(type, "exit") == 0 && json_is_integer(json_object_get(j, "status"))) {
 		/* Without a status it is the agent that failed: then there is none. */
 		r->exit_seen = true;
@@ -66,6 +68,7 @@ static void take_line(struct results *r)
 		r->exit_signal = (int)json_integer_value(json_object_get(j, "signal"));
 	}
 	if (json_array_append_new(r->lines, j) < 0) {
+		r->kernel = r->kernel == j ? NULL : r->kernel;
 		r->dropped++;
 	}
 }

@@ -27,6 +27,9 @@ struct results {
 	unsigned int cpus;                     /* online in the guest; 0: not said */
 	uint64_t calltime_gpa, calltime_bytes; /* 0: there is none */
 
+	const json_t
+		*kernel; /* what the agent found in the kernel's log; one of the lines, or NULL */
+
 	bool exit_seen;
 	int exit_status, exit_signal;
 };

@@ -181,6 +181,10 @@ void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t 
 			session_end(s);
 		}
 	}
+	if (s->results.kernel && !s->kernel) {
+		s->kernel = s->results.kernel;
+		session_on_kernel_log(s, s->kernel);
+	}
 	if (s->results.exit_seen && !s->facts.exit_seen) {
 		s->facts.exit_seen = true;
 		s->facts.exit_status = s->results.exit_status;
@@ -225,6 +229,7 @@ void session_on_console_event(void *ctx, enum console_event event, const char *t
 		session_arm(s, s->linger, HALTED_NS);
 		break;
 	default:
+		s->seen |= session_fail_on_bit(event);
 		if ((s->cfg->fail_on & session_fail_on_bit(event)) && !s->facts.oops_seen &&
 		    !console_allow_match(s->cfg->allow, text, NULL)) {
 			s->facts.oops_seen = true;

@@ -37,6 +37,11 @@ struct session {
 	struct outcome_facts facts;
 	bool ending, deaf;
 
+	/* Kinds of --fail-on: on the console or in the log, and in the log without being allowed.
+	 */
+	unsigned int seen, logged;
+	const json_t *kernel; /* the agent's last look at it, once taken */
+
 	/* session_ask.c */
 	struct backend_cpu_state cpus[FAILURE_CPUS_MAX];
 	size_t cpu_count;
@@ -67,6 +72,9 @@ void session_on_mark(void *ctx, const struct backend_mark *m);
 void session_take_registers(struct session *s);
 void session_end_asking(struct session *s);
 void session_on_answer(struct session *s);
+
+/* session_kernel.c */
+void session_on_kernel_log(struct session *s, const json_t *report);
 
 /* session_control.c */
 int session_control_start(struct session *s, struct err *e) __must_check;

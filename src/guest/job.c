@@ -214,6 +214,10 @@ int job_write(const struct job *job, char **ret_text, size_t *ret_len, struct er
 		json_decref(o);
 		o = NULL;
 	}
+	if (o && job->kernel_log && json_object_set_new(o, "kernel_log", json_true()) < 0) {
+		json_decref(o);
+		o = NULL;
+	}
 	if (o && job->artifacts && job->artifacts[0] &&
 	    json_object_set_new(o, "artifacts", strings_to_json(job->artifacts)) < 0) {
 		json_decref(o);

@@ -71,10 +71,11 @@ struct job_net {
 };
 
 struct job {
-	const char **command;   /* argument vector, NULL-terminated; NULL: none */
-	const char **env;       /* "NAME=value", NULL-terminated; or NULL */
-	const char *cwd;        /* absolute; NULL: / */
-	unsigned int beat_ms;   /* while the command runs, a sign of life so often; 0: none */
+	const char **command; /* argument vector, NULL-terminated; NULL: none */
+	const char **env;     /* "NAME=value", NULL-terminated; or NULL */
+	const char *cwd;      /* absolute; NULL: / */
+	unsigned int beat_ms; /* while the command runs, a sign of life so often; 0: none */
+	bool kernel_log;      /* tell, at the end, what the kernel said and whether it is tainted */
 	const char **artifacts; /* absolute paths to bring back after the command; or NULL */
 	struct job_bench bench;
 	struct job_lab lab;

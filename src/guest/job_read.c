@@ -257,6 +257,11 @@ int job_read(const char *text, size_t len, struct job *ret, struct err *e)
 		}
 		job.beat_ms = (unsigned int)json_integer_value(v);
 	}
+	v = json_object_get(p->root, "kernel_log");
+	if (r == 0 && v && !json_is_boolean(v)) {
+		return err_set(e, -EINVAL, "job: 'kernel_log' is neither true nor false");
+	}
+	job.kernel_log = json_is_true(v);
 	v = json_object_get(p->root, "artifacts");
 	if (r == 0 && v) {
 		r = strings_from_json(v, "artifacts", &p->artifacts, e);

@@ -5,6 +5,7 @@
 
 #include "support.h"
 
+#include "abi/channel.h"
 #include "base/clock.h"
 #include "engine/session.h"
 

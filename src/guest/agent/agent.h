@@ -5,8 +5,8 @@
  * and ends the VM. One thread; nothing here runs on the host.
  *
  * Order: mark, mounts, drivers from the initrd, link to the host, job, "agent" line, root and
- * shares, benchmarks, command, "exit" line, drain, exit port, reboot (should nobody listen at the
- * exit port).
+ * shares, benchmarks, command, the kernel's log, "exit" line, drain, exit port, reboot (should
+ * nobody listen at the exit port).
  */
 #ifndef GUEST_AGENT_H
 #define GUEST_AGENT_H
@@ -113,6 +113,11 @@ int files_enter(const char *root, struct err *e) __must_check;
 
 /* artifacts.c */
 int artifacts_send(struct link *l, const struct job *job, const char *root) __must_check;
+
+/* kernel_log.c */
+uint64_t kernel_log_tainted(void);
+json_t *kernel_log_read(int fd);
+int kernel_log_send(struct link *l, uint64_t tainted_before) __must_check;
 
 /* init.c */
 int init_start(char *name, const char *root, const char **ret_root, struct err *e) __must_check;

@@ -42,6 +42,7 @@ static int run_job(struct link *l, const struct job *job, struct task_end *ret, 
 {
 	struct task t = {
 		.argv = job->command, .env = job->env, .cwd = job->cwd, .beat_ms = job->beat_ms};
+	uint64_t tainted = job->kernel_log ? kernel_log_tainted() : 0;
 	int r = 0;
 
 	*ret = (struct task_end){0};
@@ -71,6 +72,10 @@ static int run_job(struct link *l, const struct job *job, struct task_end *ret, 
 			r = r < 0 ? err_errno(e, r, "agent: bringing files back") : 0;
 		}
 		root_leave(job);
+	}
+	if (r == 0 && job->kernel_log) {
+		r = kernel_log_send(l, tainted);
+		r = r < 0 ? err_errno(e, r, "agent: sending to the host") : 0;
 	}
 	return r;
 }
