@@ -84,9 +84,8 @@ def timeout(seconds, alive=False):
             ERROR + rf"the guest did not end within the {seconds} s of --timeout{more}"}
 
 
-def no_status(how):
-    return {"status": 245, "kind": "nostatus",
-            "says": ERROR + f"the guest {how} while the command ran and left no status.*"}
+def no_status(how, when="while the command ran and"):
+    return {"status": 245, "kind": "nostatus", "says": ERROR + f"the guest {how} {when} left no status.*"}
 
 
 def oops(text):
@@ -97,6 +96,17 @@ def boot(text):
     return {"status": 242, "says": ERROR + text, "kind": "boot"}
 
 
+def lkdtm(name, fault, append="", options=(), before="", **more):
+    """A fault of the kernel's LKDTM, on the image that has it and the detectors."""
+    return sh(name, f"{before}echo {fault} >/sys/kernel/debug/provoke-crash/DIRECT; sleep 99",
+              options=("--kernel", "kunit", "--append", f"kunit.enable=0 {append}".strip(), *options), **more)
+
+
+def lkdtm_oops(name, fault, text):
+    """One that the kernel oopses for and lives on; the run does not."""
+    return lkdtm(name, fault, before=NO_PANIC, options=("--fail-on", "oops"), **oops(text))
+
+
 def triple():
     return {"status": 246, "says": ERROR + "the guest triple-faulted.*", "kind": "kvmerror"}
 
@@ -105,6 +115,9 @@ def triple():
 BEATS = ("--hang-timeout", str(HANG_S))
 SILENT = rf"the guest hangs: its agent was silent for the {HANG_S} s of --hang-timeout(; .*)?"
 LIMIT = ("--timeout", str(SLOW_S))
+# The detectors' times, of 10 to 120 s.
+SOON = "watchdog_thresh=1"
+HUNG = "sysctl.kernel.hung_task_timeout_secs=1"
 NO_PANIC = "echo 0 >/proc/sys/kernel/panic_on_oops; "
 KTAP = r"printf 'KTAP version 1\n1..2\nok 1 a\n{}'; {}"
 
@@ -174,6 +187,26 @@ ANIMALS = (
         options=("--fail-on", "warn", "--allow", r"^WARNING: .* at zoo\.c:")),
     sh("warning that is a panic", "echo 1 >/proc/sys/kernel/panic_on_warn; /zoo warn",
        **panic("kernel: panic_on_warn set ...")),
+    # Faults of LKDTM.
+    lkdtm("panic with interrupts off", "PANIC_STOP_IRQOFF", options=("--cpus", "2"), **panic("panic stop irqoff test")),
+    lkdtm("stack that ends", "EXHAUST_STACK", **panic("Fatal exception in interrupt")),
+    lkdtm("stack that is overwritten", "CORRUPT_STACK_STRONG",
+          **panic(r"stack-protector: Kernel stack is corrupted in: lkdtm_CORRUPT_STACK_STRONG\+.*")),
+    lkdtm_oops("a BUG", "BUG", r"kernel BUG at drivers/misc/lkdtm/bugs\.c:\d+!"),
+    lkdtm_oops("guard page", "STACK_GUARD_PAGE_LEADING", r"BUG: TASK stack guard page was hit at .*"),
+    lkdtm_oops("write to what is read only", "WRITE_RO", r"BUG: unable to handle page fault for address: f{8}\w{8}"),
+    lkdtm_oops("data that is executed", "EXEC_DATA", r"BUG: unable to handle page fault for address: f{8}\w{8}"),
+    lkdtm_oops("user memory that the kernel executes", "EXEC_USERSPACE",
+               r"BUG: unable to handle page fault for address: 0000\w{12}"),
+    lkdtm_oops("user memory that the kernel reads", "ACCESS_USERSPACE",
+               r"BUG: unable to handle page fault for address: 0000\w{12}"),
+    lkdtm_oops("kernel memory that a program gets", "USERCOPY_KERNEL", r"kernel BUG at mm/usercopy\.c:\d+!"),
+    lkdtm("index out of bounds", "ARRAY_BOUNDS", options=("--fail-on", "ubsan"),
+          **oops(r"UBSAN: array-index-out-of-bounds in .*drivers/misc/lkdtm/bugs\.c:\d+:\d+")),
+    lkdtm("list that is broken", "CORRUPT_LIST_ADD", options=("--fail-on", "warn"),
+          **oops(r"WARNING: CPU: 0 PID: \d+ at lib/list_debug\.c:\d+ __list_add_valid_or_report\+.*")),
+    lkdtm("count that overflows", "REFCOUNT_INC_OVERFLOW", options=("--fail-on", "warn"),
+          **oops(r"WARNING: CPU: 0 PID: \d+ at lib/refcount\.c:\d+ refcount_warn_saturate\+.*")),
     # The end of the machine.
     sh("power off", "poweroff -f; sleep 99", **no_status("(switched itself off|halted)")),
     sh("halt", "halt -f; sleep 99", **no_status("halted")),
@@ -195,6 +228,9 @@ ANIMALS = (
            **panic(r"Attempted to kill init! exitcode=0x00000000")),
     Animal("init crashes", ("true",), options=("--append", "rdinit=/zoo"),
            **panic(r"Attempted to kill init! exitcode=0x0000000b")),
+    # It would for ever; the first time ends the run.
+    Animal("reboot loop", ("true",), options=("--append", "rdinit=/zoo ZOO_REBOOTS=1"),
+           **no_status("reset itself", "before its user space started and")),
     Animal("init that is not the agent", ("true",),
            options=("--append", "rdinit=/bin/cat", "--boot-timeout", str(SLOW_S)), slow=True,
            **boot(f"the guest's user space did not start within the {SLOW_S} s of "
@@ -211,6 +247,22 @@ ANIMALS = (
     sh("stall that RCU sees", "while :; do /bin/true; done & exec /zoo spin_irqs_on",
        options=("--fail-on", "rcu", "--cpus", "2", "--append", "rcupdate.rcu_cpu_stall_timeout=3"),
        **oops(r"rcu: INFO: rcu_\w+ (self-)?detected stall.*")),
+    # What the kernel's own detectors see.
+    lkdtm("soft lockup", "SOFTLOCKUP", append=SOON, options=("--fail-on", "lockup"),
+          **oops(r"watchdog: BUG: soft lockup - CPU#0 stuck for \ds! \[sh:\d+\]")),
+    lkdtm("soft lockup is a panic", "SOFTLOCKUP", append=f"{SOON} softlockup_panic=1",
+          **panic("softlockup: hung tasks")),
+    lkdtm("hard lockup", "HARDLOCKUP", append=SOON, options=("--cpus", "2", "--fail-on", "lockup"),
+          **oops(r"watchdog: Watchdog detected hard LOCKUP on cpu [01]")),
+    lkdtm("hard lockup is a panic", "HARDLOCKUP", append=f"{SOON} nmi_watchdog=panic", options=("--cpus", "2"),
+          **panic("Hard LOCKUP")),
+    lkdtm("hung task", "HUNG_TASK", append=HUNG, options=("--fail-on", "hung"),
+          **oops(r"INFO: task sh:\d+ blocked for more than 1 seconds\.")),
+    lkdtm("hung task is a panic", "HUNG_TASK", append=f"{HUNG} sysctl.kernel.hung_task_panic=1",
+          **panic("hung_task: blocked tasks")),
+    lkdtm("workqueue that stands still", "SOFTLOCKUP", append="nosoftlockup nmi_watchdog=0 "
+          "workqueue.watchdog_thresh=1", options=("--cpus", "2", "--fail-on", "lockup"),
+          **oops(r"BUG: workqueue lockup - pool cpus=[01] .* stuck for \d+s!")),
     # The scheduler leaves the others a twentieth, so that is slow and does not hang.
     zoo("real time loop", "starve_agent", options=(*BEATS, *LIMIT),
         **timeout(SLOW_S, alive=True)),

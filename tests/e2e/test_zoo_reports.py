@@ -48,6 +48,8 @@ CASES = {
     "power-off-in-mid-report": (says(V1 + "1..2\nok 1 a\n", 0, "poweroff -f; sleep 99"),
                                 "no-status", "not-ok",
                                 re.compile("the guest .* while the command ran and left no status.*")),
+    "reboots-again-and-again": ({**runs("reboot -f; sleep 99"), "retries": 2}, "no-status", "not-ok",
+                                re.compile("the guest reset itself while the command ran and left no status.*")),
     "expected-panic": ({**runs("echo c >/proc/sysrq-trigger"), "expect": "panic"}, "panic", "ok",
                        zoo.PANIC + "sysrq triggered crash"),
     "panic-that-does-not-come": ({**runs("true"), "expect": "panic"}, "pass", "not-ok",

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -357,6 +358,9 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 
 	if (getpid() == 1) {
+		if (getenv("ZOO_REBOOTS")) {
+			reboot(RB_AUTOBOOT);
+		}
 		segfault();
 	}
 	for (size_t i = 0; i < sizeof(animals) / sizeof(animals[0]); i++) {
