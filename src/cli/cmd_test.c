@@ -188,8 +188,11 @@ static int prepare(struct context *x, struct test_run_config *cfg, int *ret_stat
 	if (r == 0) {
 		r = cli_find_helper(GUEST_RUNNER_NAME, x->runner, sizeof(x->runner), e);
 	}
-	if (r == 0 && x->o.runner && access(x->o.runner, X_OK) < 0) {
-		r = err_errno(e, -errno, "--runner %s", x->o.runner);
+	if (r == 0 && x->o.runner) {
+		r = cli_check_file("runner", x->o.runner, e);
+		if (r == 0 && access(x->o.runner, X_OK) < 0) {
+			r = err_errno(e, -errno, "--runner %s", x->o.runner);
+		}
 	}
 	*ret_status = environment_status(x);
 	if (r < 0) {
@@ -223,12 +226,18 @@ static int run_and_report(struct context *x)
 	struct err e = ERR_INIT;
 	int status, r = prepare(x, &cfg, &status, &e);
 
-	if (r == 0) {
-		r = run_cases(x, &cfg, &e);
-	}
 	if (r < 0) {
 		log_error("%s", e.text);
 		return status;
+	}
+	r = run_cases(x, &cfg, &e);
+	if (r < 0) {
+		/* What has ended is there to be told, and what has not is named. */
+		log_error("%s", e.text);
+		if (test_output_report(&x->out, &x->o, &e) < 0) {
+			log_error("%s", e.text);
+		}
+		return environment_status(x);
 	}
 	r = test_output_report(&x->out, &x->o, &e);
 	status = end_status(x);

@@ -72,6 +72,34 @@ static int check_what(struct test_options *o, struct err *e)
 	return o->suite ? check_suite(o, e) : 0;
 }
 
+/* Each report goes somewhere, and no two to one place. */
+static int check_files(const struct test_options *o, struct err *e)
+{
+	const struct {
+		const char *option, *path;
+		bool is_written;
+	} rows[] = {
+		{"json", o->json, true},      {"junit", o->junit, true},
+		{"tap", o->tap, true},        {"github", o->github, true},
+		{"out", o->out, false},       {"baseline", o->baseline, false},
+		{"runner", o->runner, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].path && !*rows[i].path) {
+			return err_set(e, -EINVAL, "--%s: the path is empty", rows[i].option);
+		}
+		for (size_t k = 0; rows[i].path && rows[i].is_written && k < i; k++) {
+			if (rows[k].path && strcmp(rows[i].path, rows[k].path) == 0 &&
+			    strcmp(rows[i].path, "/dev/null") != 0) {
+				return err_set(e, -EINVAL, "--%s and --%s are both '%s'",
+					       rows[k].option, rows[i].option, rows[i].path);
+			}
+		}
+	}
+	return 0;
+}
+
 static int check(struct test_options *o, struct err *e)
 {
 	int r = check_what(o, e);
@@ -98,6 +126,9 @@ static int check(struct test_options *o, struct err *e)
 		    cli_is_stdout(o->github) >
 	    1) {
 		return err_set(e, -EINVAL, "only one report can go to stdout, '-'");
+	}
+	if (check_files(o, e) < 0) {
+		return -EINVAL;
 	}
 	if (o->rest.has_dashdash && !*o->rest.command[0]) {
 		return err_set(e, -EINVAL, "the command behind '--' is empty");

@@ -39,6 +39,7 @@ static int default_dir(char *ret, size_t len, struct err *e)
 static int make_dir(const char *asked, char *ret, size_t len, struct err *e)
 {
 	char path[PATH_MAX], real[PATH_MAX];
+	struct stat st;
 	int r = 0;
 
 	if (asked) {
@@ -52,11 +53,11 @@ static int make_dir(const char *asked, char *ret, size_t len, struct err *e)
 	if (r < 0) {
 		return r;
 	}
-	if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+	if ((mkdir(path, 0777) < 0 && errno != EEXIST) || !realpath(path, real)) {
 		return err_errno(e, -errno, "--out %s", path);
 	}
-	if (!realpath(path, real)) {
-		return err_errno(e, -errno, "--out %s", path);
+	if (stat(real, &st) < 0 || !S_ISDIR(st.st_mode)) {
+		return err_errno(e, -ENOTDIR, "--out %s", path);
 	}
 	/* The deepest name in it is still to fit. */
 	if (snprintf(ret, len, "%s", real) >= (int)len || strlen(real) > PATH_MAX / 2) {
@@ -142,6 +143,13 @@ static bool is_plain_file(const char *path)
 	return lstat(path, &st) < 0 ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* Whether a report can be written there, said before anything is booted. */
 static int check_target(const char *option, const char *path, struct err *e)
 {
@@ -153,6 +161,9 @@ static int check_target(const char *option, const char *path, struct err *e)
 	}
 	if (slash) {
 		slash[slash == dir] = '\0'; /* "/file" is in "/" */
+	}
+	if (is_folder(path)) {
+		return err_errno(e, -EISDIR, "%s %s", option, path);
 	}
 	/* A file is written aside and renamed; what is no file is opened as it is. */
 	return access(is_plain_file(path) ? slash ? dir : "." : path, W_OK) < 0
@@ -281,7 +292,9 @@ static int write_report(const char *path, report_fn fn, const struct test_report
 		return write_file(path, fn, t, e);
 	}
 	*ret_stdout = true;
-	return fn(t, stdout) < 0 || fflush(stdout) == EOF ? err_set(e, -EIO, "stdout") : 0;
+	return fn(t, stdout) < 0 || fflush(stdout) == EOF
+		       ? err_set(e, -EIO, "stdout: the report cannot be written")
+		       : 0;
 }
 
 static int write_text(const struct test_report *t, const struct report_changes *c, struct err *e)

@@ -2,6 +2,7 @@
 /* See suite.h: what a suite is made of, and one of a command line. Pure. */
 #include "engine/suite.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -286,13 +287,45 @@ static int single_test(const struct suite_single *s, struct suite_test *t)
 	return t->name && t->fail_on ? code : -ENOMEM;
 }
 
+/* What a file is held to: ids and reports have each in one line. */
+static int check_text(const char *option, const char *text, struct err *e)
+{
+	for (const char *c = text ? text : ""; *c; c++) {
+		if (iscntrl((unsigned char)*c)) {
+			return err_set(e, -EINVAL, "--%s: a control character in it", option);
+		}
+	}
+	return 0;
+}
+
+static int check_single(const struct suite_single *s, struct err *e)
+{
+	int code = check_text("append", s->append, e);
+
+	code = code < 0 ? code : check_text("cpu", s->cpu, e);
+	for (size_t i = 0; code == 0 && s->kernels && s->kernels[i]; i++) {
+		code = check_text("kernel", s->kernels[i], e);
+		if (code == 0 && !*s->kernels[i]) {
+			return err_set(e, -EINVAL, "--kernel: the name is empty");
+		}
+		for (size_t k = 0; code == 0 && k < i; k++) {
+			if (strcmp(s->kernels[i], s->kernels[k]) == 0) {
+				return err_set(e, -EINVAL, "the kernel '%s' is named twice",
+					       s->kernels[i]);
+			}
+		}
+	}
+	return code;
+}
+
 /**
  * suite_single() - the suite of one command, without a file
  * @s: the command and what it runs on; copied
  * @ret: set on success; end it with suite_destroy()
  * @e: set on failure
  *
- * Return: 0; -EINVAL when there is no command, or a kernel is named twice; -ENOMEM.
+ * Return: 0; -EINVAL when there is no command, a kernel is named twice or has no name, or a text is
+ * no line; -ENOMEM.
  * Context: any thread.
  */
 int suite_single(const struct suite_single *s, struct suite **ret, struct err *e)
@@ -303,13 +336,9 @@ int suite_single(const struct suite_single *s, struct suite **ret, struct err *e
 	if (!s->argv || !s->argv[0]) {
 		return err_set(e, -EINVAL, "there is no command to run");
 	}
-	for (size_t i = 0; s->kernels && s->kernels[i]; i++) {
-		for (size_t k = 0; k < i; k++) {
-			if (strcmp(s->kernels[i], s->kernels[k]) == 0) {
-				return err_set(e, -EINVAL, "the kernel '%s' is named twice",
-					       s->kernels[i]);
-			}
-		}
+	code = check_single(s, e);
+	if (code < 0) {
+		return code;
 	}
 	if (!suite) {
 		return err_set(e, -ENOMEM, "out of memory");

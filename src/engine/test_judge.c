@@ -123,7 +123,8 @@ static void judge_status(const struct test_attempt *a, const struct test_signals
 		}
 	}
 	if (!rec) {
-		set(j, TEST_BROKEN, "the run ended with status %d, but %s", status,
+		/* No guest can do that: it was not ringside, or not all of it. */
+		set(j, TEST_VMM_FAULT, "the run ended with status %d, but %s", status,
 		    s->record_error);
 	} else if (status > OUTCOME_GUEST_MAX || strcmp(rec->outcome_kind, "exit") != 0) {
 		set(j, TEST_BROKEN, "the run ended with status %d, but its record says '%s'",
@@ -396,8 +397,8 @@ static int weigh(const struct suite_test *t, const char *today, struct judgement
 		if (over) {
 			memcpy(before, j->text, sizeof(before));
 			snprintf(j->text, sizeof(j->text),
-				 "%.800s (was known until %s, which is over: %s)", before,
-				 t->known_until, t->known);
+				 "%.800s%s(was known until %s, which is over: %s)", before,
+				 before[0] ? " " : "", t->known_until, t->known);
 			return 0;
 		}
 		r->verdict = TEST_KNOWN;

@@ -176,8 +176,9 @@ static int read_list(const struct reader *r, const struct ymap_field *f, const y
 	size_t n;
 
 	if (node->type != YAML_SEQUENCE_NODE) {
-		return fail(r, node, "'%s': expected a list (%s), got %s", f->key, of,
-			    shape_of(node));
+		return fail(r, node, "'%s': expected a list (%s), got %s%s", f->key, of,
+			    shape_of(node),
+			    !f->map && scalar_of(node) ? "; one alone stands in [ ], too" : "");
 	}
 	n = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
 	if ((double)n < f->min || (double)n > f->max) {

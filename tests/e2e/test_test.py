@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import random
+import resource
 import signal
 import subprocess
 import termios
@@ -136,6 +137,24 @@ def test_a_report_that_cannot_be_written_is_4_and_the_results_stay(tmp_path):
     end = run(tmp_path, "--junit", "/dev/full", "--", "exit=0")
     assert end.status == 4 and "/dev/full: No space left on device" in end.err
     assert len(results(tmp_path)) == 1
+
+
+def no_large_files():
+    """As on a disk that gets full: what is appended to fails at some size."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
+
+
+def test_results_that_cannot_be_kept_are_4_and_what_had_ended_is_told(tmp_path):
+    path = suite(tmp_path, *((f"t{i}", "command: [exit=0]") for i in range(200)))
+    p = subprocess.run([RINGSIDE, *map(str, words(tmp_path, "--jobs", 2, "--junit", "-", path))], capture_output=True,
+                       text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S, preexec_fn=no_large_files)
+    kept = (tmp_path / "out" / "results.ndjson").read_text().splitlines()[1:]
+    assert p.returncode == 4 and "results.ndjson: writing a record: File too large" in p.stderr, p.stderr
+    assert 5 < len(kept) < 200
+    cases = [list(c) for c in xml.etree.ElementTree.fromstring(p.stdout).iter("testcase")]
+    assert len(cases) == 200 and sum(c[0].tag == "error" for c in cases) == 200 - len(kept)
+    assert_nothing_is_left(tmp_path)
 
 
 def test_timeouts_are_outlived_by_less_than_a_second(tmp_path):

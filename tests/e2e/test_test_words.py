@@ -116,6 +116,11 @@ def test_what_the_words_have_wrong_is_2_in_one_line(tmp_path):
             ((long,), f"{long}: longer than the 1048576 bytes accepted here"),
             (("--baseline", "x", "--baseline", "y", path), "--baseline: given twice, 'x' and 'y'"),
             (("--junit", "x", path, "--junit=y"), "--junit: given twice, 'x' and 'y'"),
+            (("--junit", "", path), "--junit: the path is empty"),
+            (("--out", "", path), "--out: given twice, "),
+            (("--junit", "x", "--json", "x", path), "--json and --junit are both 'x'"),
+            (("--kernel", "", "--", "exit=0"), "--kernel: the name is empty"),
+            (("--append", "a\nb", "--", "exit=0"), "--append: a control character in it"),
             (("--append", "quiet -- x", "--", "exit=0"), "a '--' hands what is behind it to the first process"),
             (("--until-failure", "--repeat", 2, path), "--until-failure and --repeat exclude each other"),
             (("--require-kvm", path), "--require-kvm and --backend qemu exclude each other")]:
@@ -175,11 +180,24 @@ def test_a_bisection_skips_when_the_program_that_boots_is_missing(tmp_path):
 @pytest.mark.parametrize("words, text", [
     (["--junit", "/nowhere/x"], "--junit /nowhere/x: No such file or directory"),
     (["--baseline", "/nowhere"], "--baseline: /nowhere: No such file or directory"),
+    (["--junit", "/tmp"], "--junit /tmp: Is a directory"),
+    (["--runner", "/tmp"], "--runner /tmp: this is a folder, expected a regular file"),
 ])
 def test_a_place_that_there_is_not_is_refused_before_a_boot(tmp_path, words, text):
     end = run(tmp_path, *words, "--", "exit=1")
     assert end.status == 4 and text in end.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_place_for_results_that_is_a_file_is_4(tmp_path):
+    (tmp_path / "out").touch()
+    end = run(tmp_path, "--", "exit=0")
+    assert (end.status, end.err) == (4, f"ringside: error: --out {tmp_path}/out: Not a directory\n")
+
+
+def test_a_runner_that_is_not_ringside_is_4_and_never_ok(tmp_path):
+    end = ringside("test", "--backend", "qemu", "--runner", "/bin/true", "--out", tmp_path / "out", "--", "exit=0")
+    assert end.status == 4 and "the run ended with status 0, but it left no record" in end.err, end.err
 
 
 @pytest.mark.parametrize("words, text", [

@@ -206,7 +206,7 @@ static void a_status_that_the_record_does_not_bear_out_is_broken(void **state)
 {
 	static const struct row rows[] = {
 		{.record_kind = "",
-		 .outcome = TEST_BROKEN,
+		 .outcome = TEST_VMM_FAULT,
 		 BAD,
 		 .message = "the run ended with status 0, but it left no record"},
 		{.record_status = 1,
