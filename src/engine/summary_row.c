@@ -67,8 +67,8 @@ static int step_in(const double *x, size_t n, double *ret)
 }
 
 /* A boot's value: the median of its clean batches, which are kept for their arm. */
-static int boot_value(struct summary_pair *p, size_t row, size_t slot, int side, double *ret,
-		      double *ret_step, bool *ret_has)
+static int boot_value(struct summary_pair *p, size_t row, size_t slot, int side,
+		      struct report_boot *ret, bool *ret_has)
 {
 	struct report_bench *bench = &p->report.benches[row];
 	const char *name = p->against && side == STATS_A ? p->against : bench->name;
@@ -79,14 +79,13 @@ static int boot_value(struct summary_pair *p, size_t row, size_t slot, int side,
 	int r;
 
 	*ret_has = false;
-	*ret_step = 0;
 	if (!b || b->error) {
 		no_value(p, row, slot, side, b ? b->error : "the probe counted nothing");
 		return 0;
 	}
 	if (b->is_probe) {
 		bench->samples[side] += b->samples;
-		*ret = b->units[0];
+		ret->value = b->units[0];
 		*ret_has = true;
 		return histogram_add(&p->rows[row].histogram[side], &b->histogram);
 	}
@@ -110,8 +109,9 @@ static int boot_value(struct summary_pair *p, size_t row, size_t slot, int side,
 	}
 	p->rows[row].clean[side].n += n;
 	*ret_has = true;
-	r = step_in(clean, n, ret_step);
-	return r < 0 ? r : stats_median(clean, n, ret);
+	ret->empty = b->empty_ticks;
+	r = step_in(clean, n, &ret->step);
+	return r < 0 ? r : stats_median(clean, n, &ret->value);
 }
 
 /* Takes the values of one boot: one side's, or both where the sides are of the same boots. */
@@ -125,7 +125,7 @@ static int take_boot(struct summary_pair *p, size_t row, size_t slot, struct sta
 		struct report_boot boot = {.slot = slot, .side = side};
 		struct summary_row *to = &p->rows[row];
 		bool has;
-		int r = boot_value(p, row, slot, side, &boot.value, &boot.step, &has);
+		int r = boot_value(p, row, slot, side, &boot, &has);
 
 		if (r < 0) {
 			return r;

@@ -56,6 +56,7 @@ struct report_boot {
 	bool counts;  /* its block is complete */
 	double value; /* units per call */
 	double step;  /* its level changed by so much while it was measured; 0: not seen to */
+	double empty; /* ticks of its loop around nothing; 0: not known (see boot_clock.h) */
 };
 
 /* What was found odd. Each is told of; some make a verdict inconclusive (see report/warn.c). */
@@ -66,9 +67,11 @@ enum report_warning {
 	REPORT_WARN_DIRTY,       /* many batches were disturbed */
 	REPORT_WARN_TAIL,        /* the middle does not differ, the distribution does */
 	REPORT_WARN_FINGERPRINT, /* the boots are not all of one host and setting */
+	REPORT_WARN_HOST,        /* another program on the host disturbed many batches */
+	REPORT_WARN_CLOCK,       /* the processor's clock was not the same in all boots */
 };
 
-#define REPORT_WARNINGS    6
+#define REPORT_WARNINGS    8
 #define REPORT_WARNING_MAX 320
 
 /* What a gate says, of a row and of a run. */

@@ -16,6 +16,12 @@
  *             clock source, a version, the command line. Between blocks such a difference cancels;
  *             taken back when it stands inside more than a tenth of the blocks, where it may be
  *             what tells the arms apart
+ *   host      in more than 5 % of an arm's batches another program on the host was seen: the vCPU's
+ *             thread waited for a CPU or lost it, or the processor's clock changed; by cause. Those
+ *             batches are left out; what else it does to caches is not seen
+ *   clock     the processor's clock ran at another rate in more than a fifth of an arm's boots than
+ *             in most; any verdict is taken back where the arms differ in it: cycles of the
+ *             time-stamp counter are no cycles of the core then
  *   tail      "equivalent", but a quantile above the median moved by more than ten margins
  *
  * Of drift, groups and steps nothing is said where the class gives no verdict on speed.
@@ -36,6 +42,9 @@
 #define DIRTY_TOLD       0.05
 #define DIRTY_DECIDES    0.5
 #define MIXED_DECIDES    0.1
+#define HOST_TOLD        0.05
+#define CLOCK_MOVED      0.02 /* of the empty loop's ticks */
+#define CLOCK_TOLD       0.2
 #define TAIL_MARGINS     10
 #define TAIL_LEAST_CLEAN 100 /* batches of an arm: its tail is made of a few of them */
 
@@ -198,6 +207,109 @@ static void look_at_prints(const struct report *r, struct report_bench *b)
 	}
 }
 
+/* The worse arm by one cause, and how much of its batches. */
+static double worst_share(const struct report_bench *b, enum disturbance cause, int *ret_side)
+{
+	double worst = 0;
+
+	for (int side = 0; side < 2; side++) {
+		const struct report_batches *n = &b->batches[side];
+		double share = n->total ? (double)n->by_cause[cause] / (double)n->total : 0;
+
+		if (share > worst) {
+			worst = share;
+			*ret_side = side;
+		}
+	}
+	return worst;
+}
+
+static void look_for_others(const struct report *r, struct report_bench *b)
+{
+	static const struct {
+		enum disturbance cause;
+		const char *what;
+	} others[] = {
+		{DISTURBED_STEAL, "waited for a CPU (steal)"},
+		{DISTURBED_PREEMPT, "lost the CPU (preempt)"},
+		{DISTURBED_CLOCK, "ran at another clock rate (clock)"},
+	};
+	char text[REPORT_WARNING_MAX] = "";
+	double worst = 0;
+	int at = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		int side = STATS_A;
+		double share = worst_share(b, others[i].cause, &side);
+
+		worst = fmax(worst, share);
+		if (share > 0 && at < (int)sizeof(text)) {
+			at += snprintf(text + at, sizeof(text) - (size_t)at,
+				       "%s%.0f %% of the batches of %c %s", at ? ", " : "",
+				       100 * share, report_letter(r, side), others[i].what);
+		}
+	}
+	if (worst > HOST_TOLD) {
+		say(b, REPORT_WARN_HOST, "another program ran on this host: %s", text);
+	}
+}
+
+/* The empty loop's ticks in the boots of one side, or (-1) of both. */
+static int median_empty(const struct report_bench *b, int side, double *ret)
+{
+	_cleanup_free_ double *x = calloc(b->n_boots + 1, sizeof(*x));
+	size_t n = 0;
+
+	if (!x) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < b->n_boots; i++) {
+		if (b->boots[i].empty > 0 && (side < 0 || b->boots[i].side == side)) {
+			x[n++] = b->boots[i].empty;
+		}
+	}
+	return stats_median(x, n, ret);
+}
+
+static int look_at_clock(const struct report *r, struct report_bench *b)
+{
+	double all = 0, of[2] = {0};
+	int ret = median_empty(b, -1, &all);
+
+	for (int side = 0; ret == 0 && side < 2; side++) {
+		ret = median_empty(b, side, &of[side]);
+	}
+	if (ret < 0) {
+		return ret == -ENOMEM ? ret : 0;
+	}
+	for (int side = 0; side < 2; side++) {
+		size_t boots = 0, moved = 0;
+
+		for (size_t i = 0; i < b->n_boots; i++) {
+			const struct report_boot *boot = &b->boots[i];
+
+			if (boot->side == side && boot->empty > 0) {
+				boots++;
+				moved += fabs(boot->empty - all) > CLOCK_MOVED * all;
+			}
+		}
+		if ((double)moved > CLOCK_TOLD * (double)boots) {
+			say(b, REPORT_WARN_CLOCK,
+			    "in %zu of %zu boots of %c the processor's clock ran at another rate "
+			    "than in most (the same empty loop took %.0f ticks in the median boot "
+			    "of %c, %.0f of %c)",
+			    moved, boots, report_letter(r, side), of[STATS_A],
+			    report_letter(r, STATS_A), of[STATS_B], report_letter(r, STATS_B));
+			break;
+		}
+	}
+	if (*b->warnings[REPORT_WARN_CLOCK] &&
+	    fabs(of[STATS_A] - of[STATS_B]) > CLOCK_MOVED * all) {
+		take_back(b, REPORT_WARN_CLOCK);
+	}
+	return 0;
+}
+
 static int look_at_tail(const struct report *r, struct report_bench *b)
 {
 	int d = report_bench_decimals(b);
@@ -250,6 +362,11 @@ int report_warn(const struct report *r, struct report_bench *b)
 	}
 	if (r->class != EXEC_ICOUNT) {
 		look_for_dirt(r, b);
+		look_for_others(r, b);
+		ret = look_at_clock(r, b);
+	}
+	if (ret < 0) {
+		return ret;
 	}
 	if (exec_class_judges_speed(r->class) && b->n_blocks > 0) {
 		look_for_drift(r, b);
@@ -271,6 +388,7 @@ const char *report_warning_name(enum report_warning w)
 		[REPORT_WARN_DRIFT] = "drift", [REPORT_WARN_BIMODAL] = "bimodal",
 		[REPORT_WARN_STEP] = "step",   [REPORT_WARN_DIRTY] = "dirty",
 		[REPORT_WARN_TAIL] = "tail",   [REPORT_WARN_FINGERPRINT] = "fingerprint",
+		[REPORT_WARN_HOST] = "host",   [REPORT_WARN_CLOCK] = "clock",
 	};
 
 	return names[w];

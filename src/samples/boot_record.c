@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "samples/boot_clock.h"
 #include "samples/record.h"
 #include "samples/windows.h"
 
@@ -29,7 +30,8 @@ const char *disturbance_name(enum disturbance c)
 	static const char *const names[] = {
 		[DISTURBED_EXIT] = "exit",       [DISTURBED_KVM] = "kvm",
 		[DISTURBED_IRQ] = "irq",         [DISTURBED_STEAL] = "steal",
-		[DISTURBED_PREEMPT] = "preempt",
+		[DISTURBED_PREEMPT] = "preempt", [DISTURBED_SWITCH] = "switch",
+		[DISTURBED_CLOCK] = "clock",
 	};
 
 	return names[c];
@@ -130,7 +132,7 @@ static int mark_guest(struct boot_bench *b, const json_t *line, struct err *e)
 		enum disturbance cause;
 	} columns[] = {
 		{"irqs", DISTURBED_IRQ},
-		{"nivcsw", DISTURBED_PREEMPT},
+		{"nivcsw", DISTURBED_SWITCH},
 	};
 
 	for (size_t c = 0; c < ARRAY_SIZE(columns); c++) {
@@ -311,6 +313,11 @@ static int parse_bench(struct boot_record *rec, const json_t *line, const struct
 		return b->error ? 0 : err_set(e, -ENOMEM, "out of memory");
 	}
 	r = parse_batches(b, line, w, rec->ticks_per_unit, e);
+	/* Where ticks are time the empty loop tells of the processor's clock. */
+	if (r == 0 && (rec->exec_class == EXEC_NATIVE || rec->exec_class == EXEC_NESTED) &&
+	    boot_clock_mark(b, json_object_get(line, "empty")) < 0) {
+		r = err_set(e, -ENOMEM, "out of memory");
+	}
 	if (r == 0 && json_is_integer(bank)) {
 		r = add_probes(rec, calltime, name, bank, e);
 	}

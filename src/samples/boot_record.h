@@ -24,10 +24,12 @@ enum disturbance {
 	DISTURBED_KVM,     /* more exits into the host kernel than the boot's calmest batch had */
 	DISTURBED_IRQ,     /* the guest took an interrupt */
 	DISTURBED_STEAL,   /* the host ran something else while the vCPU wanted to run */
-	DISTURBED_PREEMPT, /* the host preempted the vCPU's thread, or the guest the benchmark's */
+	DISTURBED_PREEMPT, /* the host took the CPU from the vCPU's thread */
+	DISTURBED_SWITCH,  /* the guest took its CPU from the benchmark's thread */
+	DISTURBED_CLOCK,   /* the processor's clock ran at another rate than in the boot's others */
 };
 
-#define DISTURBANCE_COUNT 5
+#define DISTURBANCE_COUNT 7
 
 const char *disturbance_name(enum disturbance c);
 
@@ -44,6 +46,7 @@ struct boot_bench {
 	double units_hz;            /* units in a second, where the guest has measured it; else 0 */
 	double *units;              /* per call, one number a batch, the empty loop subtracted */
 	uint8_t *dirty;             /* one mask a batch */
+	double empty_ticks; /* of the loop around nothing, median; 0: not known, or too short */
 };
 
 /* Where in a comparison a boot belongs; slot is BOOT_NO_SLOT outside of one. */

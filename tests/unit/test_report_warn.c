@@ -232,6 +232,113 @@ static void a_class_without_a_verdict_on_speed_is_told_of_dirt_only(void **state
 	assert_end(&f, VERDICT_INCONCLUSIVE, -1);
 }
 
+/* So many of the 400 batches of an arm by a cause. */
+static void disturb(struct fixture *f, int side, enum disturbance cause, uint64_t n)
+{
+	f->bench.batches[side].by_cause[cause] = n;
+}
+
+static void another_program_is_named_by_what_it_did_to_which_arm(void **state)
+{
+	struct fixture f;
+
+	fill(&f, EXEC_NATIVE, -5);
+	disturb(&f, STATS_B, DISTURBED_STEAL, 48);
+	disturb(&f, STATS_A, DISTURBED_STEAL, 4);
+	disturb(&f, STATS_A, DISTURBED_CLOCK, 8);
+	compute(&f);
+	assert_only(&f, REPORT_WARN_HOST);
+	assert_string_equal(f.bench.warnings[REPORT_WARN_HOST],
+			    "another program ran on this host: 12 % of the batches of B waited for "
+			    "a CPU (steal), 2 % of the batches of A ran at another clock rate "
+			    "(clock)");
+	assert_int_equal(f.bench.result.verdict, VERDICT_BETTER);
+	report_fini(&f.report);
+}
+
+static void each_of_its_causes_is_told_from_5_per_cent_on(void **state)
+{
+	static const struct {
+		enum disturbance cause;
+		bool told;
+	} causes[] = {
+		{DISTURBED_STEAL, true}, {DISTURBED_PREEMPT, true}, {DISTURBED_CLOCK, true},
+		{DISTURBED_IRQ, false},  {DISTURBED_SWITCH, false}, {DISTURBED_KVM, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
+		for (int more = 0; more < 2; more++) {
+			struct fixture f;
+
+			fill(&f, EXEC_NATIVE, -5);
+			disturb(&f, STATS_A, causes[i].cause, 20 + (uint64_t)more);
+			compute(&f);
+			assert_only(&f, causes[i].told && more ? REPORT_WARN_HOST : -1);
+			report_fini(&f.report);
+		}
+	}
+}
+
+static void where_instructions_are_counted_no_program_can_disturb(void **state)
+{
+	struct fixture f;
+
+	fill(&f, EXEC_ICOUNT, -5);
+	disturb(&f, STATS_A, DISTURBED_STEAL, 200);
+	compute(&f);
+	assert_only(&f, -1);
+	report_fini(&f.report);
+}
+
+/* The empty loop of the first boots of an arm takes @ticks, of all others 1000. */
+static void slow_down(struct fixture *f, int side, size_t boots, double ticks)
+{
+	for (size_t i = 0; i < 4L * BLOCKS; i++) {
+		struct report_boot *b = &f->boots[i];
+
+		b->empty = b->side == side && boots > 0 ? ticks : 1000;
+		boots -= b->side == side && boots > 0;
+	}
+}
+
+static void a_clock_that_was_another_in_some_boots_is_told(void **state)
+{
+	struct fixture f;
+
+	fill(&f, EXEC_NATIVE, -5);
+	slow_down(&f, STATS_B, 4, 1100); /* of 24 */
+	compute(&f);
+	assert_only(&f, -1);
+	report_fini(&f.report);
+	fill(&f, EXEC_NATIVE, -5);
+	slow_down(&f, STATS_B, 5, 1100);
+	compute(&f);
+	assert_only(&f, REPORT_WARN_CLOCK);
+	assert_int_equal(f.bench.result.verdict, VERDICT_BETTER);
+	report_fini(&f.report);
+	fill(&f, EXEC_NATIVE, -5);
+	slow_down(&f, STATS_B, 24, 1015); /* within what time stamps vary by */
+	compute(&f);
+	assert_only(&f, -1);
+	report_fini(&f.report);
+}
+
+static void arms_at_different_clocks_are_not_compared(void **state)
+{
+	struct fixture f;
+
+	fill(&f, EXEC_NATIVE, -5);
+	slow_down(&f, STATS_B, 24, 1100);
+	compute(&f);
+	assert_only(&f, REPORT_WARN_CLOCK);
+	assert_int_equal(f.bench.result.verdict, VERDICT_INCONCLUSIVE);
+	assert_int_equal(f.bench.decided_by, REPORT_WARN_CLOCK);
+	assert_int_equal(f.bench.taken_back, VERDICT_BETTER);
+	assert_non_null(strstr(f.bench.warnings[REPORT_WARN_CLOCK],
+			       "took 1000 ticks in the median boot of A, 1100 of B)"));
+	report_fini(&f.report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +351,11 @@ int main(void)
 		cmocka_unit_test(dirt_is_told_above_a_twentieth_and_decides_above_a_half),
 		cmocka_unit_test(a_tail_that_moved_is_told_beside_an_equal_middle),
 		cmocka_unit_test(a_class_without_a_verdict_on_speed_is_told_of_dirt_only),
+		cmocka_unit_test(another_program_is_named_by_what_it_did_to_which_arm),
+		cmocka_unit_test(each_of_its_causes_is_told_from_5_per_cent_on),
+		cmocka_unit_test(where_instructions_are_counted_no_program_can_disturb),
+		cmocka_unit_test(a_clock_that_was_another_in_some_boots_is_told),
+		cmocka_unit_test(arms_at_different_clocks_are_not_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,11 +75,11 @@ static void the_guest_tells_of_interrupts_and_of_switches_that_are_not_the_bench
 	const struct boot_bench *b = boot_record_find(r, "syscall.null");
 
 	assert_int_equal(b->dirty[0], 0);
-	assert_int_equal(b->dirty[1], 1 << DISTURBED_PREEMPT);
+	assert_int_equal(b->dirty[1], 1 << DISTURBED_SWITCH);
 	assert_int_equal(b->dirty[2], 1 << DISTURBED_IRQ);
 	b = boot_record_find(r, "ctxsw.yield.fs");
 	assert_int_equal(b->dirty[0], 0);
-	assert_int_equal(b->dirty[1], 1 << DISTURBED_PREEMPT);
+	assert_int_equal(b->dirty[1], 1 << DISTURBED_SWITCH);
 	boot_record_destroy(r);
 }
 
@@ -91,9 +91,37 @@ static void windows_tell_each_cause_by_the_benchmarks_own_window(void **state)
 	const struct boot_bench *b = boot_record_find(r, "syscall.null");
 
 	assert_int_equal(b->dirty[0], 1 << DISTURBED_EXIT | 1 << DISTURBED_KVM);
-	assert_int_equal(b->dirty[1], 1 << DISTURBED_STEAL | 1 << DISTURBED_PREEMPT);
+	assert_int_equal(b->dirty[1], 1 << DISTURBED_STEAL | 1 << DISTURBED_SWITCH);
 	assert_int_equal(b->dirty[2], 1 << DISTURBED_PREEMPT | 1 << DISTURBED_IRQ);
 	boot_record_destroy(r);
+}
+
+static void where_ticks_are_time_the_empty_loop_tells_of_the_clock(void **state)
+{
+	static const char head[] =
+		"{\"schema_version\":1,\"type\":\"boot\",\"provenance\":{\"class\":\"%s\","
+		"\"ticks_per_unit\":1},\"windows\":[],\"guest\":[{\"type\":\"bench\",\"name\":"
+		"\"syscall.null\",\"calls\":1000,\"ticks\":[9000,9000,9000,9000],\"empty\":"
+		"[1000,1000,1200,1000]}]," OK;
+	static const struct {
+		const char *class;
+		int dirty;
+	} of[] = {
+		{"native", 1 << DISTURBED_CLOCK}, {"nested", 1 << DISTURBED_CLOCK}, {"icount", 0}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		char text[1024];
+		struct boot_record *r;
+		const struct boot_bench *b;
+
+		snprintf(text, sizeof(text), head, of[i].class);
+		r = parse(text);
+		b = boot_record_find(r, "syscall.null");
+		assert_int_equal(b->dirty[2], of[i].dirty);
+		assert_int_equal(b->dirty[0] | b->dirty[1] | b->dirty[3], 0);
+		assert_true(b->empty_ticks == (of[i].dirty ? 1000 : 0));
+		boot_record_destroy(r);
+	}
 }
 
 static void the_exits_that_every_window_has_disturb_none(void **state)
@@ -250,6 +278,7 @@ int main(void)
 		cmocka_unit_test(
 			the_guest_tells_of_interrupts_and_of_switches_that_are_not_the_benchmarks),
 		cmocka_unit_test(windows_tell_each_cause_by_the_benchmarks_own_window),
+		cmocka_unit_test(where_ticks_are_time_the_empty_loop_tells_of_the_clock),
 		cmocka_unit_test(the_exits_that_every_window_has_disturb_none),
 		cmocka_unit_test(a_probe_says_what_its_samples_are),
 		cmocka_unit_test(a_probe_is_the_mean_of_its_bank_less_an_empty_pair),
