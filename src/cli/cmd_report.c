@@ -16,7 +16,7 @@
 
 /* Forms that only a test run has, or a comparison. */
 struct forms {
-	bool json, details, junit, tap, github, markdown, csv, gobench;
+	bool matrix, json, details, junit, tap, github, markdown, csv, gobench;
 	const char *html;
 	const char *gate;
 };
@@ -44,7 +44,8 @@ static bool asks_for_tests(const struct forms *f, const struct report_tests *t)
 
 static int check(const struct forms *f, const struct report_tests *t, bool of_tests, struct err *e)
 {
-	bool for_comparisons = f->details || f->html || f->csv || f->gobench || f->gate;
+	bool for_comparisons =
+		f->details || f->html || f->csv || f->gobench || f->gate || f->matrix;
 
 	if (form_count(f) > 1) {
 		return err_set(
@@ -55,7 +56,7 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 	if (for_comparisons && of_tests) {
 		return err_set(
 			e, -EINVAL,
-			"%s is of a test run: --details, --html, --gate, --csv and --gobench are "
+			"%s is of a test run: --details, --html, --matrix, --gate, --csv and --gobench are "
 			"for comparisons",
 			t->paths[0]);
 	}
@@ -111,6 +112,7 @@ int cmd_report(int argc, char **argv)
 			 "it"},
 		{OPT_STRING, "html", 0, &f.html, .once = true, .arg = "FILE",
 		 .help = "also as a page with charts, in one file that needs no other; -: on stdout, in place of the text"},
+		OPT_ROW_MATRIX(f.matrix),
 		OPT_ROW_GATE(f.gate),
 		{OPT_FLAG, "csv", 0, &f.csv, .help = "as CSV, a row for each benchmark"},
 		{OPT_FLAG, "gobench", 0, &f.gobench,
@@ -165,6 +167,7 @@ int cmd_report(int argc, char **argv)
 					     .form = comparison_form(&f),
 					     .details = f.details,
 					     .html = f.html,
+					     .matrix = f.matrix,
 					     .gate = f.gate},
 			  });
 }

@@ -292,6 +292,7 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		{OPT_FLAG, "resume", 0, &o->resume,
 		 .help = "go on with a comparison that was stopped; with --results alone, its plan "
 			 "is taken from there"},
+		OPT_ROW_MATRIX(o->matrix),
 		OPT_ROW_GATE(o->gate),
 		{OPT_FLAG, "json", 0, &o->json, .help = "the report as JSON"},
 		{OPT_STRING, "html", 0, &o->html, .arg = "FILE",

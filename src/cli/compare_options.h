@@ -28,6 +28,7 @@ struct compare_options {
 	uint64_t jobs;           /* 0: as many as do not disturb one another */
 	const char *calibration; /* a file, "none", or NULL: of this host */
 	bool no_build;
+	bool matrix;         /* the scenario's, or: */
 	bool print_scenario; /* and nothing else */
 	bool resume;
 	const char *shard_text;

@@ -242,6 +242,7 @@ static int fill_plan(struct compare_options *o, struct plan *p, struct scenario 
 	}
 	p->timeout_ns = o->timeout_ns == COMPARE_NOT_GIVEN ? TIMEOUT_NS : o->timeout_ns;
 	p->aa = o->aa > 0 || s->aa;
+	p->matrix = o->matrix || s->matrix;
 	p->pilot = o->pilot > 0;
 	p->batches = (unsigned int)o->batches;
 	p->warmup = PLAN_WARMUP;

@@ -143,6 +143,7 @@ static enum report_gate_on gate_on(const char *word)
  */
 int print_report(const struct comparison *c, const struct report_output *o)
 {
+	struct comparison view = *c; /* borrowed, but for what is shown of it */
 	_cleanup_(summary_destroy_p) struct summary *s = NULL;
 	struct report_gate gate;
 	struct report_set set;
@@ -152,7 +153,8 @@ int print_report(const struct comparison *c, const struct report_output *o)
 	if (c->plan.pilot) {
 		return print_pilot(c, o);
 	}
-	r = summary_create(c, &s, &e);
+	view.plan.matrix |= o->matrix;
+	r = summary_create(&view, &s, &e);
 	if (r < 0) {
 		log_error("%s", e.text);
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;

@@ -19,10 +19,18 @@ struct report_output {
 	const char *html;
 	unsigned int jobs; /* of a pilot: boots that run at a time; 0: 1 */
 	bool aside;        /* of a pilot: on stderr, since the report itself is still to come */
+	bool matrix;       /* of each arm against each, also where the plan has none */
 	const char *gate;  /* what fails it, of the words of OPT_ROW_GATE; NULL: there is none */
 };
 
-/* The option of each command that prints a report. */
+#define OPT_ROW_MATRIX(value)                                                                               \
+	{                                                                                                   \
+		OPT_FLAG, "matrix", 0, &(value),                                                            \
+			.help = "of groups of three and more arms: also each one against each, as a table " \
+				"for each benchmark"                                                        \
+	}
+
+/* The options of each command that prints a report. */
 #define OPT_ROW_GATE(value)                                                                                \
 	{                                                                                                  \
 		OPT_CHOICE, "gate", 0, &(value),                                                           \

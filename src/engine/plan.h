@@ -67,6 +67,7 @@ struct plan {
 	int icount;              /* shift, or PLAN_NO_ICOUNT */
 	uint64_t timeout_ns;     /* of one boot */
 	bool aa;                 /* both arms are the same on purpose */
+	bool matrix;             /* each arm of a group is compared with each other one */
 	bool pilot;              /* it is to find out how many blocks a comparison needs */
 	struct plan_sizing size; /* no pilot's boots are part of it: it only says how many */
 	uint64_t seed;

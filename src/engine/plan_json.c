@@ -143,6 +143,9 @@ int plan_line(const struct plan *p, char **ret, struct err *e)
 		boots_to_json(p));
 	char *line;
 
+	if (root && p->matrix) {
+		json_object_set_new(root, "matrix", json_true());
+	}
 	if (root && p->pilot) {
 		json_object_set_new(root, "pilot", json_true());
 	}
@@ -398,6 +401,7 @@ static int numbers_from_json(const json_t *root, struct plan *p, struct err *e)
 	p->batches = (unsigned int)batches;
 	p->warmup = (unsigned int)warmup;
 	p->aa = json_is_true(json_object_get(root, "aa"));
+	p->matrix = json_is_true(json_object_get(root, "matrix"));
 	return r;
 }
 

@@ -43,7 +43,7 @@ struct file_group {
 
 struct file {
 	struct ymap_pos pos;
-	struct ymap_text title, backend, margin, runner, aa;
+	struct ymap_text title, backend, margin, runner, aa, matrix;
 	struct ymap_uint icount, batches, blocks, seed;
 	struct ymap_number timeout;
 	struct ymap_list include, groups;
@@ -119,6 +119,7 @@ static const struct ymap_field file_fields[] = {
 	{MEMBER(struct file, timeout), .type = YMAP_NUMBER, .min = 1, .max = 86400},
 	{MEMBER(struct file, runner), .type = YMAP_TEXT},
 	{MEMBER(struct file, aa), .type = YMAP_TEXT, .choices = "no|yes"},
+	{MEMBER(struct file, matrix), .type = YMAP_TEXT, .choices = "no|yes"},
 	{MEMBER(struct file, margin), .type = YMAP_TEXT},
 	{MEMBER(struct file, include), .type = YMAP_TEXTS, .min = 1, .max = SCENARIO_INCLUDES_MAX},
 	{MEMBER(struct file, groups), .type = YMAP_MAPS, .min = 1, .max = SCHEDULE_GROUPS_MAX,
@@ -457,6 +458,7 @@ static int take_file(const struct reading *r, struct file *f)
 	s->title = TAKE_PTR(f->title.s);
 	s->backend = TAKE_PTR(f->backend.s);
 	s->runner = TAKE_PTR(f->runner.s);
+	s->matrix = f->matrix.s && strcmp(f->matrix.s, "yes") == 0;
 	s->aa = f->aa.s && strcmp(f->aa.s, "yes") == 0;
 	s->has_icount = f->icount.given;
 	s->icount = f->icount.v;

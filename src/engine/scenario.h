@@ -21,7 +21,8 @@ struct scenario {
 	char *title;
 	char *backend; /* "auto", "kvm" or "qemu" */
 	char *runner;
-	bool aa; /* its arms are the same on purpose */
+	bool aa;     /* its arms are the same on purpose */
+	bool matrix; /* each arm of a group is compared with each other one */
 	bool has_icount, has_batches, has_seed, has_timeout;
 	uint64_t icount, batches, seed, timeout_ns;
 	size_t group_count;        /* 1 or more */

@@ -141,6 +141,7 @@ int scenario_print(const struct plan *plan, FILE *out, struct err *e)
 	yprint_put_real(&p, map, "timeout", (double)plan->timeout_ns / (double)NS_PER_SEC);
 	yprint_put_text(&p, map, "runner", plan->runner);
 	yprint_put_text(&p, map, "aa", plan->aa ? "yes" : "no");
+	yprint_put_text(&p, map, "matrix", plan->matrix ? "yes" : "no");
 	for (size_t i = 0; i < plan->group_count; i++) {
 		yprint_append(&p, groups, add_group(&p, &plan->groups[i]));
 	}

@@ -18,7 +18,8 @@ struct held {
 struct summary {
 	const struct comparison *c;
 	struct report_set set;
-	struct summary_pair *pairs; /* one for each report of the set */
+	struct summary_pair *pairs; /* one for each report of the set and of its matrix */
+	size_t n_pairs;
 	struct report **reports;
 	struct held *held; /* one for each claim of the set */
 	size_t claims_room;
@@ -31,7 +32,9 @@ static int allocate(struct summary *s)
 	size_t pairs = 0, claims = 0;
 
 	for (size_t i = 0; i < p->group_count; i++) {
-		pairs += p->groups[i].arm_count - 1;
+		size_t arms = p->groups[i].arm_count;
+
+		pairs += p->matrix ? arms * (arms - 1) / 2 : arms - 1;
 		claims += p->groups[i].claim_count;
 	}
 	s->pairs = calloc(pairs + 1, sizeof(*s->pairs));
@@ -42,23 +45,44 @@ static int allocate(struct summary *s)
 	return s->pairs && s->reports && s->held && s->set.claims ? 0 : -ENOMEM;
 }
 
-/* The reports of one group. */
-static int add_group(struct summary *s, unsigned int group, struct err *e)
+/* The comparisons of a group's later arms with one of them. */
+static int add_pairs(struct summary *s, unsigned int group, unsigned int base, struct err *e)
 {
 	const struct plan_group *g = &s->c->plan.groups[group];
-	int r;
+	int r = 0;
 
-	for (unsigned int arm = 1; arm < g->arm_count; arm++) {
-		struct summary_pair *pair = &s->pairs[s->set.n_reports];
+	for (unsigned int arm = base + 1; r == 0 && arm < g->arm_count; arm++) {
+		struct summary_pair *pair = &s->pairs[s->n_pairs];
 
-		*pair = (struct summary_pair){.c = s->c, .group = group, .arm = arm};
-		s->reports[s->set.n_reports++] = &pair->report;
+		*pair = (struct summary_pair){.c = s->c, .group = group, .arm = arm, .base = base};
+		s->reports[s->n_pairs++] = &pair->report;
 		r = summary_pair_init(pair, e);
-		if (r < 0) {
-			return r;
+	}
+	return r;
+}
+
+/*
+ * The reports: of each arm against the baseline of its group, and, where the plan has a matrix,
+ * behind them of all others against each other.
+ */
+static int add_reports(struct summary *s, struct err *e)
+{
+	const struct plan *p = &s->c->plan;
+	int r = 0;
+
+	for (unsigned int i = 0; r == 0 && i < p->group_count; i++) {
+		r = add_pairs(s, i, ARM_A, e);
+	}
+	s->set.n_reports = s->n_pairs;
+	for (unsigned int i = 0; r == 0 && p->matrix && i < p->group_count; i++) {
+		for (unsigned int base = 1; r == 0 && base < p->groups[i].arm_count; base++) {
+			r = add_pairs(s, i, base, e);
 		}
 	}
-	return 0;
+	s->set.matrix = s->reports + s->set.n_reports;
+	s->set.n_matrix = s->n_pairs - s->set.n_reports;
+	s->set.has_matrix = p->matrix;
+	return r;
 }
 
 static const struct report_bench *find_row(const struct report *r, const char *name)
@@ -186,7 +210,7 @@ static bool has_numbers(const struct summary *s)
 int summary_create(const struct comparison *c, struct summary **ret, struct err *e)
 {
 	_cleanup_(summary_destroy_p) struct summary *s = calloc(1, sizeof(*s));
-	int r = 0;
+	int r;
 
 	if (!s) {
 		return err_set(e, -ENOMEM, "out of memory");
@@ -199,13 +223,11 @@ int summary_create(const struct comparison *c, struct summary **ret, struct err 
 	s->set.aa = c->plan.aa && c->plan.group_count > 1;
 	s->set.boots_planned = c->plan.boot_count;
 	s->set.boots_recorded = c->done;
-	for (unsigned int i = 0; r == 0 && i < c->plan.group_count; i++) {
-		r = add_group(s, i, e);
-	}
+	r = add_reports(s, e);
 	/* The p-values of a run are adjusted together: a gate has one chance in twenty, not a
 	 * group. */
 	if (r == 0) {
-		r = report_compute_family(s->reports, s->set.n_reports, e);
+		r = report_compute_family(s->reports, s->n_pairs, e);
 	}
 	if (r < 0) {
 		return r;
@@ -233,7 +255,7 @@ void summary_destroy(struct summary *s)
 	if (!s) {
 		return;
 	}
-	for (size_t i = 0; i < s->set.n_reports; i++) {
+	for (size_t i = 0; i < s->n_pairs; i++) {
 		report_fini(s->reports[i]);
 		summary_pair_fini(&s->pairs[i]);
 	}

@@ -56,7 +56,7 @@ bool summary_is_ours(const struct summary_pair *p, size_t slot)
 {
 	unsigned int arm = p->c->plan.boots[slot].arm;
 
-	return arm == p->arm || (arm == ARM_A && !p->against);
+	return arm == p->arm || (arm == p->base && !p->against);
 }
 
 /**
@@ -206,7 +206,8 @@ static bool same_cpu(const struct arm *a, const struct arm *b)
 static void fill_arms(struct summary_pair *p)
 {
 	const struct plan_group *g = summary_group_of(p);
-	const struct plan_arm *sides[2] = {&g->arms[p->against ? p->arm : ARM_A], &g->arms[p->arm]};
+	const struct plan_arm *sides[2] = {&g->arms[p->against ? p->arm : p->base],
+					   &g->arms[p->arm]};
 	bool same_name = strcmp(sides[0]->arm.kernel, sides[1]->arm.kernel) == 0;
 	struct report *rep = &p->report;
 
@@ -218,7 +219,7 @@ static void fill_arms(struct summary_pair *p)
 	for (int side = 0; side < 2; side++) {
 		make_label(g, sides[side], same_name, p->labels[side], sizeof(p->labels[side]));
 		rep->arms[side] = (struct report_arm){
-			.letter = arm_letter(side == STATS_A && !p->against ? ARM_A : p->arm),
+			.letter = arm_letter(side == STATS_A && !p->against ? p->base : p->arm),
 			.label = p->labels[side],
 			.kernel = sides[side]->arm.kernel,
 			.kernel_sha256 = sides[side]->sha256,
@@ -287,8 +288,9 @@ static void fill_head(struct summary_pair *p)
 		     slot++) {
 			const struct boot_record *r = summary_whole_boot(p, slot);
 			struct report_arm *arm =
-				&rep->arms[plan->boots[slot].arm == ARM_A && !p->against ? STATS_A
-											 : STATS_B];
+				&rep->arms[plan->boots[slot].arm == p->base && !p->against
+						   ? STATS_A
+						   : STATS_B];
 
 			whole += r != NULL;
 			if (r && !arm->kernel_version) {

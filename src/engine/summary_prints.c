@@ -75,7 +75,7 @@ static const struct boot_record *odd_of_arms(const struct summary_pair *p, const
 		return odd_one(p, f, 0, slot, end, ret_first);
 	}
 	odd = odd_one(p, f, *arm_name(p->arm), slot, end, ret_first);
-	return odd ? odd : odd_one(p, f, *arm_name(ARM_A), slot, end, ret_first);
+	return odd ? odd : odd_one(p, f, *arm_name(p->base), slot, end, ret_first);
 }
 
 static size_t mixed_blocks(const struct summary_pair *p)

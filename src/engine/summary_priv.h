@@ -28,6 +28,7 @@ struct summary_row {
 struct summary_pair {
 	const struct comparison *c;
 	unsigned int group, arm;
+	unsigned int base; /* the arm of side A, where they are two */
 	const char *bench, *against;
 	struct report report; /* its benches and what they point to are ours */
 	struct summary_row *rows;

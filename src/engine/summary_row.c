@@ -118,7 +118,7 @@ static int boot_value(struct summary_pair *p, size_t row, size_t slot, int side,
 static int take_boot(struct summary_pair *p, size_t row, size_t slot, struct stats_block *block,
 		     size_t *n)
 {
-	int first = p->against || p->c->plan.boots[slot].arm == ARM_A ? STATS_A : STATS_B;
+	int first = p->against || p->c->plan.boots[slot].arm == p->base ? STATS_A : STATS_B;
 	int last = p->against ? STATS_B : first;
 
 	for (int side = first; side <= last; side++) {
@@ -149,7 +149,7 @@ static void count_lost(struct summary_pair *p, size_t row, size_t slot)
 		lost[STATS_A]++;
 		lost[STATS_B]++;
 	} else {
-		lost[p->c->plan.boots[slot].arm == ARM_A ? STATS_A : STATS_B]++;
+		lost[p->c->plan.boots[slot].arm == p->base ? STATS_A : STATS_B]++;
 	}
 }
 

@@ -219,9 +219,9 @@ static void say_missing(const struct report_set *s, char *ret, size_t len)
 void report_gate_judge(const struct report_set *s, enum report_gate_on on, struct report_gate *ret)
 {
 	struct worst worst[REPORT_GATE_RESULTS] = {0};
-	size_t family = s->reports[0]->family;
 	char missing[160];
 	const struct worst *w;
+	size_t rows;
 
 	*ret = (struct report_gate){.on = on};
 	judge_rows(s, ret, worst);
@@ -232,12 +232,13 @@ void report_gate_judge(const struct report_set *s, enum report_gate_on on, struc
 		      : *missing                           ? REPORT_GATE_OPEN
 							   : REPORT_GATE_PASSED;
 	w = &worst[ret->result];
+	rows = ret->rows[REPORT_GATE_PASSED];
 	if (ret->result == REPORT_GATE_OPEN && on == REPORT_GATE_INCONCLUSIVE) {
 		ret->result = REPORT_GATE_FAILED;
 	}
 	add(ret, "gate %s: ", report_gate_name(ret->result));
 	if (ret->result == REPORT_GATE_PASSED) {
-		add(ret, "none of %zu row%s %s beyond its margin.", family, family == 1 ? "" : "s",
+		add(ret, "none of %zu row%s %s beyond its margin.", rows, rows == 1 ? "" : "s",
 		    on == REPORT_GATE_CHANGED ? "has changed" : "is worse");
 	} else if (*missing &&
 		   (ret->rows[REPORT_GATE_FAILED] == 0 || s->boots_recorded < s->boots_planned)) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report/html_priv.h"
+#include "report/matrix.h"
 
 /**
  * report_html_text() - write a text as text
@@ -423,6 +424,7 @@ int report_set_html(const struct report_set *s, const struct report_html *h, FIL
 	for (size_t i = 0; i < s->n_reports; i++) {
 		put_table(out, s->reports[i], i);
 	}
+	report_matrix_html(s, out);
 	if (s->n_claims > 0) {
 		put_claims(out, s);
 	}

@@ -204,7 +204,10 @@ struct report_set {
 	const char *title;             /* of the scenario; NULL: a plain comparison of two arms */
 	struct report *const *reports; /* computed; group by group */
 	size_t n_reports;              /* 1 or more */
-	struct report_claim *claims;   /* group by group */
+	struct report *const *matrix;  /* of the arms that are no baselines, against each other */
+	size_t n_matrix;
+	bool has_matrix; /* it is asked for; n_matrix is 0 where no group has three arms */
+	struct report_claim *claims; /* group by group */
 	size_t n_claims;
 	size_t boots_planned, boots_recorded;
 	const struct report_gate *gate; /* NULL: none was asked for */

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "report/html_priv.h"
+#include "report/matrix.h"
 
 static int finish(FILE *out)
 {
@@ -201,6 +202,7 @@ int report_set_markdown(const struct report_set *s, FILE *out)
 				noise ? " |" : "", stats_verdict_name(c->verdict));
 		}
 	}
+	report_matrix_markdown(s, out);
 	if (s->gate) {
 		fputc('\n', out);
 		put_markdown(out, s->gate->text);

@@ -2,6 +2,7 @@
 /* A set of reports for programs. One plain comparison is written as report_json() writes it. */
 #include <math.h>
 
+#include "report/matrix.h"
 #include "report/report_priv.h"
 
 static json_t *number(double x)
@@ -98,14 +99,14 @@ json_t *report_set_json(const struct report_set *s)
 		json_decref(claims);
 		return NULL;
 	}
-	root = json_pack("{s:i, s:s, s:s?, s:s, s:s, s:s?, s:I, s:I, s:o, s:o*, s:o, s:i}",
+	root = json_pack("{s:i, s:s, s:s?, s:s, s:s, s:s?, s:I, s:I, s:o, s:o*, s:o*, s:o, s:i}",
 			 "schema_version", REPORT_SCHEMA_VERSION, "type", "scenario", "title",
 			 s->title, "class", exec_class_name(s->reports[0]->class), "unit",
 			 exec_class_unit(s->reports[0]->class), "reading",
 			 report_reading(s->reports[0]->class), "boots_planned",
 			 (json_int_t)s->boots_planned, "boots_recorded",
 			 (json_int_t)s->boots_recorded, "claims", claims, "aa",
-			 s->aa ? report_aa_json(s) : NULL, "comparisons", comparisons,
-			 "exit_status", report_set_exit_status(s));
+			 s->aa ? report_aa_json(s) : NULL, "matrix", report_matrix_json(s),
+			 "comparisons", comparisons, "exit_status", report_set_exit_status(s));
 	return with_gate(root, s);
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "report/matrix.h"
 #include "report/report_priv.h"
 
 #define CELLS 3
@@ -273,6 +274,7 @@ int report_set_text(const struct report_set *s, FILE *out, bool colour, bool det
 	} else {
 		put_all(out, s, colour, details);
 	}
+	report_matrix_text(s, out);
 	if (s->gate) {
 		fputc('\n', out);
 		report_wrap(out, 0, 0, s->gate->text);

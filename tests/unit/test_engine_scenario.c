@@ -127,7 +127,7 @@ static void what_a_file_leaves_open_is_said_to_be_open(void **state)
 
 #define GROUP_KEYS "name, blocks, benches, arms, claims, margin, margins"
 #define FILE_KEYS \
-	"title, backend, icount, batches, blocks, seed, timeout, runner, aa, margin, include, groups"
+	"title, backend, icount, batches, blocks, seed, timeout, runner, aa, matrix, margin, include, groups"
 #define CLAIM_KEYS                                                                             \
 	"text, source, hardware, from, to, change, change_to, percent, percent_to, unit, of, " \
 	"arm, bench, against, floor, no_floor, note"

@@ -19,6 +19,7 @@ static const char whole[] =
 	"timeout: 1.5\n"
 	"runner: /a program, of mine\n"
 	"aa: yes\n"
+	"matrix: yes\n"
 	"groups:\n"
 	"  - name: 'yes'\n"
 	"    blocks: 9\n"
@@ -64,6 +65,7 @@ static void read_plan(const char *text, struct plan *ret)
 		.icount = s.has_icount ? (int)s.icount : PLAN_NO_ICOUNT,
 		.timeout_ns = s.timeout_ns,
 		.aa = s.aa,
+		.matrix = s.matrix,
 		.seed = s.seed,
 		.batches = (unsigned int)s.batches,
 		.group_count = s.group_count,
@@ -131,6 +133,7 @@ static void nothing_is_left_to_defaults_and_names_are_not_made_up(void **state)
 				  "seed: 5\n"
 				  "timeout: 300\n"
 				  "aa: no\n"
+				  "matrix: no\n"
 				  "groups:\n"
 				  "- blocks: 12\n"
 				  "  benches: [syscall.null, syscall.pipe1, syscall.fault]\n"
