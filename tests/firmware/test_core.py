@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -43,3 +44,14 @@ def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path
     said = r"vCPU 0: RIP 0x\w{16} = \w+\+0x\w+ \(firmware/lib/\w+\.[ch]:\d+\)"
     assert re.search(rf"^--- with lines of the source\n{said}\n---$", end.stderr.decode(), re.M), end.stderr.decode()
     assert re.fullmatch(said, json.loads(record.read_text())["backtrace"][0])
+
+
+def test_a_guest_gets_its_nmi_by_kvm_and_its_end_stays_what_it_was():
+    start = time.monotonic()
+    end = run("echo", "--timeout", "1", "--nmi")
+    assert time.monotonic() - start < 2
+    assert end.returncode == 244, end.stderr.decode()
+    assert re.search(r"^TRAPPED: vector 2,", end.stdout.decode(), re.M), end.stdout  # which no kernel does
+    assert "the guest did not answer a non-maskable interrupt" in end.stderr.decode()
+    # The registers are of before: they are where it waited.
+    assert re.search(r"^--- vCPU 0: RIP 0x\w{16} = fw_getc\+", end.stderr.decode(), re.M), end.stderr.decode()

@@ -42,6 +42,9 @@ wait $!""",
 echo $?
 gdb -q -nx -batch -ex 'info threads' -ex 'thread 2' -ex 'x/gx $rsp' -ex 'x/s (char *)&linux_banner' \\
     $(ringside kernel path base) $d/core""",
+    "nmi": """ringside run --backend kvm --cpus 2 --timeout 60 --nmi -- \\
+    sh -c 'while :; do :; done'
+echo $?""",
     "pause": """mkfifo $d/fifo
 ringside run --backend kvm --cpus 2 --timeout 40 --name p --json $d/json -- sh -c '
     nproc; i=0; while [ $i -lt 50 ]; do i=$((i+1)); cat /proc/uptime; sleep 0.1; done
@@ -108,3 +111,12 @@ def test_the_core_of_a_crash_has_both_vcpus_and_the_kernels_memory(end):
         assert re.search(rf"LWP {number}\)? +0x{address} in {name} \(\)", out), out
     assert re.search(r"^0xffff[0-9a-f]{12}:\s+0x[0-9a-f]{16}$", out, re.M), out
     assert re.search(r'<linux_banner>:\s+"Linux version \d', out), out
+
+
+@case("nmi")
+def test_a_timeout_comes_with_a_backtrace_of_both_cpus_and_the_registers_of_before(end):
+    assert end.lines[-1] == "244", end.err
+    assert "the guest did not end within the 60 s of --timeout" in end.err
+    assert "NMI backtrace for cpu 0" in end.err and "NMI backtrace for cpu 1" in end.err, end.err
+    assert "did not answer" not in end.err
+    assert not re.search(r"^--- vCPU \d: RIP .*(panic|nmi|restart)", end.err, re.M), end.err
