@@ -16,6 +16,8 @@
 
 #define NAME_CHARS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$"
 #define ADDRESS_DIGITS 16
+/* What the console has must find room, too. */
+#define CPU_LINES_MAX (BACKTRACE_LINES_MAX / 2)
 
 static struct backtrace_line *add(struct backtrace *b)
 {
@@ -131,27 +133,40 @@ static void read_line(struct backtrace *b, const char *raw)
 	}
 }
 
+static void add_address(struct backtrace *b, const char *text, char how, uint64_t address)
+{
+	struct backtrace_line *l = add(b);
+	char what[32];
+
+	if (l) {
+		snprintf(l->text, sizeof(l->text), "%s", text);
+		snprintf(what, sizeof(what), "0x%" PRIx64, address);
+		ask(b, l, how, what, strlen(what));
+	}
+}
+
 /**
  * backtrace_read() - find out what there is to tell
  * @b: set
  * @cpus: the vCPUs
  * @cpu_count: how many
+ * @stacks: what is on the stack of each, or NULL
  * @console: what the guest said
  */
 void backtrace_read(struct backtrace *b, const struct backend_cpu_state *cpus, size_t cpu_count,
-		    const struct console_watch *console)
+		    const struct stack_scan *stacks, const struct console_watch *console)
 {
 	b->count = b->query_count = 0;
-	b->decoded = false;
-	for (size_t i = 0; i < cpu_count; i++) {
-		struct backtrace_line *l = add(b);
-		char what[32];
+	b->decoded = b->scanned = false;
+	for (size_t i = 0; i < cpu_count && b->count < CPU_LINES_MAX; i++) {
+		char text[64];
 
-		if (l) {
-			snprintf(l->text, sizeof(l->text), "vCPU %zu: RIP 0x%016" PRIx64, i,
-				 cpus[i].rip);
-			snprintf(what, sizeof(what), "0x%" PRIx64, cpus[i].rip);
-			ask(b, l, '=', what, strlen(what));
+		snprintf(text, sizeof(text), "vCPU %zu: RIP 0x%016" PRIx64, i, cpus[i].rip);
+		add_address(b, text, '=', cpus[i].rip);
+		for (size_t k = 0; stacks && k < stacks[i].count; k++) {
+			snprintf(text, sizeof(text), " ? 0x%016" PRIx64, stacks[i].calls[k]);
+			add_address(b, text, '-', stacks[i].calls[k]);
+			b->scanned = true;
 		}
 	}
 	for (size_t i = 0; i < console_watch_line_count(console); i++) {
@@ -168,26 +183,10 @@ static void append(struct backtrace_line *l, const char *format, const char *tex
 	snprintf(l->text + n, sizeof(l->text) - n, format, text);
 }
 
-/**
- * backtrace_name() - put functions and offsets behind addresses that stand alone
- * @b: read
- * @symbols_fd: the kernel's file, or -1
- */
-void backtrace_name(struct backtrace *b, int symbols_fd)
+/* As many as one look into the file's table takes. */
+static void name_some(int symbols_fd, struct symbol_query *names, struct backtrace_line **of,
+		      size_t n)
 {
-	struct symbol_query names[64];
-	struct backtrace_line *of[64];
-	size_t n = 0;
-
-	for (size_t i = 0; i < b->count && n < ARRAY_SIZE(names); i++) {
-		struct backtrace_line *l = &b->lines[i];
-		const char *what = l->query >= 0 ? b->queries[l->query].what : "";
-
-		if (*what && text_starts_with(what + 1, "0x")) {
-			names[n].address = strtoull(what + 1, NULL, 16) - (*what == '-');
-			of[n++] = l;
-		}
-	}
 	if (n == 0 || symbols_lookup(symbols_fd, names, n) < 0) {
 		return;
 	}
@@ -196,6 +195,34 @@ void backtrace_name(struct backtrace *b, int symbols_fd)
 			append(of[i], " = %s", names[i].text);
 		}
 	}
+}
+
+/**
+ * backtrace_name() - put functions and offsets behind addresses that stand alone
+ * @b: read
+ * @symbols_fd: the kernel's file, or -1
+ */
+void backtrace_name(struct backtrace *b, int symbols_fd)
+{
+	struct symbol_query names[SYMBOLS_MAX];
+	struct backtrace_line *of[SYMBOLS_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		struct backtrace_line *l = &b->lines[i];
+		const char *what = l->query >= 0 ? b->queries[l->query].what : "";
+
+		if (!*what || !text_starts_with(what + 1, "0x")) {
+			continue;
+		}
+		names[n].address = strtoull(what + 1, NULL, 16);
+		of[n++] = l;
+		if (n == SYMBOLS_MAX) {
+			name_some(symbols_fd, names, of, n);
+			n = 0;
+		}
+	}
+	name_some(symbols_fd, names, of, n);
 }
 
 /**

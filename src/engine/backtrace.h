@@ -11,6 +11,7 @@
 #include "engine/backend.h"
 #include "engine/console_watch.h"
 #include "engine/decoder.h"
+#include "engine/stack_scan.h"
 
 #define BACKTRACE_LINES_MAX 120
 
@@ -25,10 +26,11 @@ struct backtrace {
 	struct decoder_query queries[BACKTRACE_LINES_MAX];
 	size_t query_count;
 	bool decoded; /* a line has a place */
+	bool scanned; /* lines are of the vCPUs' stacks */
 };
 
 void backtrace_read(struct backtrace *b, const struct backend_cpu_state *cpus, size_t cpu_count,
-		    const struct console_watch *console);
+		    const struct stack_scan *stacks, const struct console_watch *console);
 void backtrace_name(struct backtrace *b, int symbols_fd);
 void backtrace_decode(struct backtrace *b, struct decoder *d, uint64_t deadline_ns);
 json_t *backtrace_to_json(const struct backtrace *b);

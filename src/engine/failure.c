@@ -58,7 +58,7 @@ void failure_report(FILE *out, const struct backend_cpu_state *cpus, size_t cpu_
  */
 void failure_report_lines(FILE *out, const struct backtrace *b)
 {
-	fputs("--- with lines of the source\n", out);
+	fputs(b->decoded ? "--- with lines of the source\n" : "--- what is on the stacks\n", out);
 	for (size_t i = 0; i < b->count; i++) {
 		fprintf(out, "%s\n", b->lines[i].text);
 	}

@@ -368,7 +368,8 @@ static void keep_backtrace(struct session *s)
 	struct decoder none = {.pid = 0};
 	uint64_t at_ns = session_now_ns() + DECODE_NS;
 	uint64_t latest_ns = s->timeout_at_ns + DECODE_LATEST_NS;
-	struct backtrace *b = calloc(1, sizeof(*b));
+	_cleanup_free_ struct backtrace *b = calloc(1, sizeof(*b));
+	_cleanup_free_ struct stack_scan *stacks = NULL;
 
 	if (!b) {
 		return;
@@ -377,14 +378,21 @@ static void keep_backtrace(struct session *s)
 	if (s->facts.timed_out && latest_ns < at_ns) {
 		at_ns = latest_ns;
 	}
-	backtrace_read(b, s->cpus, s->cpu_count, &s->console);
+	/* A kernel that told of its stacks itself knows them better. */
+	if (!s->facts.panic_seen && !s->facts.oops_seen && !s->answered) {
+		stacks = calloc(FAILURE_CPUS_MAX, sizeof(*stacks));
+	}
+	if (stacks &&
+	    stack_scan_all(s->backend, s->cpus, s->cpu_count, s->cfg->symbols_fd, stacks) < 0) {
+		free(TAKE_PTR(stacks));
+	}
+	backtrace_read(b, s->cpus, s->cpu_count, stacks, &s->console);
 	backtrace_name(b, s->cfg->symbols_fd);
 	backtrace_decode(b, s->cfg->decoder ? s->cfg->decoder : &none, at_ns);
-	if (b->decoded) {
+	if (b->decoded || b->scanned) {
 		failure_report_lines(stderr, b);
 	}
 	s->record->backtrace = backtrace_to_json(b);
-	free(b);
 }
 
 static int conclude(struct session *s, struct outcome *ret, struct err *e)

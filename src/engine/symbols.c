@@ -31,7 +31,7 @@ static void scan(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, struct symbol_qu
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t n = data ? data->d_size / shdr->sh_entsize : 0;
-	uint64_t best[64] = {0};
+	uint64_t best[SYMBOLS_MAX] = {0};
 
 	for (size_t i = 0; i < n && i < INT32_MAX; i++) {
 		GElf_Sym sym;
@@ -67,7 +67,7 @@ static void scan(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, struct symbol_qu
  * symbols_lookup() - name addresses
  * @fd: the vmlinux, open; one without a symbol table, or another format, names nothing
  * @queries: addresses in, texts out
- * @count: 0..64
+ * @count: 0..SYMBOLS_MAX
  *
  * Return: 0, -ENOENT when the file has no symbol table, -EBADF or -EINVAL.
  * Context: reads the file's symbol table.
@@ -84,7 +84,7 @@ int symbols_lookup(int fd, struct symbol_query *queries, size_t count)
 	if (fd < 0) {
 		return -EBADF;
 	}
-	if (count > 64 || elf_version(EV_CURRENT) == EV_NONE) {
+	if (count > SYMBOLS_MAX || elf_version(EV_CURRENT) == EV_NONE) {
 		return -EINVAL;
 	}
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -94,4 +94,35 @@ int symbols_lookup(int fd, struct symbol_query *queries, size_t count)
 	}
 	elf_end(elf);
 	return scn ? 0 : -ENOENT;
+}
+
+/**
+ * symbols_code() - where a file's code is when it is loaded
+ * @fd: the vmlinux, open; of another format there is none
+ * @ret: set
+ * @max: room in it
+ *
+ * Return: how many pieces were set. Context: reads the file's headers.
+ */
+size_t symbols_code(int fd, struct symbol_range *ret, size_t max)
+{
+	size_t count = 0, n = 0;
+	Elf *elf;
+
+	if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+		return 0;
+	}
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!elf || elf_getphdrnum(elf, &n) < 0) {
+		n = 0;
+	}
+	for (size_t i = 0; i < n && count < max; i++) {
+		GElf_Phdr ph;
+
+		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X) {
+			ret[count++] = (struct symbol_range){ph.p_vaddr, ph.p_memsz};
+		}
+	}
+	elf_end(elf);
+	return count;
 }

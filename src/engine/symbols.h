@@ -9,11 +9,18 @@
 
 #include "base/cleanup.h"
 
+#define SYMBOLS_MAX 64 /* addresses that are looked up at once */
+
 struct symbol_query {
 	uint64_t address;
 	char text[160]; /* "name+0x12", or empty when no symbol covers the address */
 };
 
+struct symbol_range {
+	uint64_t address, bytes;
+};
+
+size_t symbols_code(int fd, struct symbol_range *ret, size_t max);
 int symbols_lookup(int fd, struct symbol_query *queries, size_t count) __must_check;
 
 #endif

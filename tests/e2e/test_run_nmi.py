@@ -25,6 +25,10 @@ def test_a_kernel_that_was_told_otherwise_does_not_answer_and_that_is_said():
                    "dmesg -n 1; sleep 100", options=("--timeout", 15, "--nmi"))
     assert end.status == 244, end.err
     assert "warning: the guest did not answer a non-maskable interrupt" in end.err, end.err
+    # So its stack is looked at from outside.
+    stack = re.search(r"^--- what is on the stacks\nvCPU 0: RIP .* = (\w+)\+0x\w+\n((?: \? .*\n)+)---$", end.err, re.M)
+    calls = re.findall(r" = (\w+)\+", stack[2])
+    assert calls[:2] == ["default_idle", "default_idle_call"] and calls[-1] == "common_startup_64", end.err
 
 
 def test_a_suites_reports_have_the_backtrace_and_what_the_kernel_said_last(tmp_path):

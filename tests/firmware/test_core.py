@@ -42,8 +42,13 @@ def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path
     end = run("echo", "--timeout", "1", "--json", record)
     assert end.returncode == 244
     said = r"vCPU 0: RIP 0x\w{16} = \w+\+0x\w+ \(firmware/lib/\w+\.[ch]:\d+\)"
-    assert re.search(rf"^--- with lines of the source\n{said}\n---$", end.stderr.decode(), re.M), end.stderr.decode()
-    assert re.fullmatch(said, json.loads(record.read_text())["backtrace"][0])
+    assert re.search(rf"^--- with lines of the source\n{said}\n( \? .*\n)+---$", end.stderr.decode(), re.M), \
+        end.stderr.decode()
+    lines = json.loads(record.read_text())["backtrace"]
+    assert re.fullmatch(said, lines[0])
+    # How it got there, from its stack.
+    calls = [re.fullmatch(r" \? 0x\w{16} = (\w+)\+0x\w+ \(firmware/\w+/\w+\.[chS]:\d+\)", line)[1] for line in lines[1:]]
+    assert calls == ["payload_main", "firmware_start", "_start"]
 
 
 def test_a_guest_gets_its_nmi_by_kvm_and_its_end_stays_what_it_was():

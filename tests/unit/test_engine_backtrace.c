@@ -40,7 +40,7 @@ static void read_console(const char *text)
 {
 	console_watch_init(&console, nothing, NULL);
 	console_watch_feed(&console, text, strlen(text));
-	backtrace_read(&b, NULL, 0, &console);
+	backtrace_read(&b, NULL, 0, NULL, &console);
 	console_watch_fini(&console);
 }
 
@@ -76,6 +76,22 @@ static void lines_of_a_trace_are_taken_and_others_are_not(void **state)
 	expect(3, " list_add.cold+0x1/0x22 [list_test]", NULL);
 	expect(4, "RIP: 0010:0xffffffff81001234", "=0xffffffff81001234");
 	expect(5, " [<ffffffff81004321>] ? nobody", "-0xffffffff81004321");
+}
+
+static void calls_on_a_stack_come_behind_their_vcpu(void **state)
+{
+	const struct backend_cpu_state cpus[] = {{.rip = 0x1000}, {.rip = 0x2000}};
+	const struct stack_scan stacks[] = {{.calls = {0x1111, 0x1222}, .count = 2}, {.count = 0}};
+
+	console_watch_init(&console, nothing, NULL);
+	backtrace_read(&b, cpus, 2, stacks, &console);
+	console_watch_fini(&console);
+	assert_true(b.scanned);
+	assert_int_equal(b.count, 4);
+	expect(0, "vCPU 0: RIP 0x0000000000001000", "=0x1000");
+	expect(1, " ? 0x0000000000001111", "-0x1111");
+	expect(2, " ? 0x0000000000001222", "-0x1222");
+	expect(3, "vCPU 1: RIP 0x0000000000002000", "=0x2000");
 }
 
 static void a_console_without_end_is_bounded_and_bytes_are_made_text(void **state)
@@ -208,6 +224,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_a_trace_are_taken_and_others_are_not),
+		cmocka_unit_test(calls_on_a_stack_come_behind_their_vcpu),
 		cmocka_unit_test(a_console_without_end_is_bounded_and_bytes_are_made_text),
 		cmocka_unit_test(a_function_is_found_in_this_programs_own_source),
 		cmocka_unit_test(a_file_without_lines_is_not_worth_asking),
