@@ -28,7 +28,8 @@
 #define PASS_TOUCHES 32768
 
 struct kvmwalk {
-	int said_fd;          /* what the last run of ringside said */
+	int said_fd;          /* what the payload of the last run of ringside said ... */
+	int told_fd;          /* ... and what ringside itself had to tell */
 	unsigned int touches; /* that the last run was to make */
 	int status;           /* of the first run that failed, as of waitpid(2); 0: none did */
 };
@@ -55,7 +56,7 @@ static _Noreturn void become_ringside(const struct kvmwalk *k, unsigned int touc
 	snprintf(parameter, sizeof(parameter), PAGEWALK_PARAMETER "%u", touches);
 	close(STDIN_FILENO);
 	if (open("/dev/null", O_RDONLY) == STDIN_FILENO && dup2(k->said_fd, STDOUT_FILENO) >= 0 &&
-	    dup2(k->said_fd, STDERR_FILENO) >= 0) {
+	    dup2(k->told_fd, STDERR_FILENO) >= 0) {
 		execl(GUEST_RINGSIDE_PATH, "ringside", "run", "--backend", "kvm", "--memory",
 		      INNER_MEMORY, "--kernel", GUEST_PAGEWALK_PATH, "--append", parameter, NULL);
 		dprintf(STDERR_FILENO, "%s: %s\n", GUEST_RINGSIDE_PATH, strerror(errno));
@@ -72,7 +73,8 @@ static void run_ringside(struct kvmwalk *k, unsigned int touches)
 		return;
 	}
 	k->touches = touches;
-	if (ftruncate(k->said_fd, 0) < 0 || lseek(k->said_fd, 0, SEEK_SET) < 0) {
+	if (ftruncate(k->said_fd, 0) < 0 || lseek(k->said_fd, 0, SEEK_SET) < 0 ||
+	    ftruncate(k->told_fd, 0) < 0 || lseek(k->told_fd, 0, SEEK_SET) < 0) {
 		/* Then what it says stands behind what was said before, and is found wrong. */
 	}
 	pid = fork();
@@ -98,24 +100,31 @@ static void walk_empty(void *state, unsigned int turns)
 	run_ringside(state, 0);
 }
 
+static void first_line(int fd, char *buf, size_t len)
+{
+	ssize_t n = pread(fd, buf, len - 1, 0);
+
+	buf[n > 0 ? n : 0] = '\0';
+	buf[strcspn(buf, "\r\n")] = '\0';
+}
+
 /* All runs ended well, and the last one did what it was to do. */
 static int check(const struct kvmwalk *k, struct err *e)
 {
-	char said[256] = "", due[64];
-	ssize_t n = pread(k->said_fd, said, sizeof(said) - 1, 0);
+	char said[256], told[256], due[64];
 
-	said[n > 0 ? n : 0] = '\0';
-	said[strcspn(said, "\r\n")] = '\0';
+	first_line(k->said_fd, said, sizeof(said));
+	first_line(k->told_fd, told, sizeof(told));
 	if (WIFSIGNALED(k->status)) {
 		return err_set(e, -ENOTRECOVERABLE, "ringside in the guest: signal %d: %s",
-			       WTERMSIG(k->status), said);
+			       WTERMSIG(k->status), told);
 	}
 	if (WEXITSTATUS(k->status) == PAGEWALK_WRONG) {
 		return err_set(e, -ENOTRECOVERABLE, "the payload found a page with wrong content");
 	}
 	if (k->status) {
 		return err_set(e, -ENOTRECOVERABLE, "ringside in the guest: status %d: %s",
-			       WEXITSTATUS(k->status), said);
+			       WEXITSTATUS(k->status), *told ? told : said);
 	}
 	snprintf(due, sizeof(due), PAGEWALK_SAYS, (unsigned long)k->touches);
 	return strcmp(said, due) == 0 ? 0
@@ -141,7 +150,8 @@ static int walk_setup(struct run *r, struct err *e)
 			       "append=kvm_amd.npt=0 or append=kvm_intel.ept=0");
 	}
 	k->said_fd = memfd_create("said", MFD_CLOEXEC);
-	if (k->said_fd < 0) {
+	k->told_fd = memfd_create("told", MFD_CLOEXEC);
+	if (k->said_fd < 0 || k->told_fd < 0) {
 		return err_errno(e, -errno, "memfd_create");
 	}
 	/* We do nothing but wait, and ringside's threads are to share the processor as they do. */
