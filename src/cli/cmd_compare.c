@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/compare_cores.h"
 #include "cli/compare_floors.h"
 #include "cli/compare_kernels.h"
 #include "cli/compare_noise.h"
@@ -33,6 +34,7 @@ struct context {
 	struct compare_options o;
 	struct comparison c;
 	struct compare_kernels kernels;
+	struct compare_cores cores;
 	unsigned int jobs;
 	struct results *results;
 };
@@ -139,7 +141,7 @@ static int prepare(struct context *x, struct err *e)
 	if (!compare_options_has_plan(&x->o)) {
 		r = open_results(x, e);
 		if (r == 0) {
-			r = compare_options_jobs(&x->o, &x->c.plan, &x->jobs, e);
+			r = compare_options_jobs(&x->o, &x->c.plan, x->cores.count, &x->jobs, e);
 		}
 		return r < 0 ? r : compare_kernels_find(&x->kernels, &x->c.plan, !x->o.no_build, e);
 	}
@@ -148,7 +150,7 @@ static int prepare(struct context *x, struct err *e)
 		r = compare_pilot_check(&x->o, &p, e);
 	}
 	if (r == 0) {
-		r = compare_options_jobs(&x->o, &p, &x->jobs, e);
+		r = compare_options_jobs(&x->o, &p, x->cores.count, &x->jobs, e);
 	}
 	if (r == 0) {
 		r = compare_kernels_find(&x->kernels, &p, !x->o.no_build, e);
@@ -275,6 +277,7 @@ static int boot_all(struct context *x)
 		.kernel_path = kernel_of_boot,
 		.ctx = x,
 		.jobs = x->jobs,
+		.cores = x->jobs > 1 ? x->cores.set : NULL,
 		.results = x->results,
 		.progress = &progress,
 	};
@@ -329,8 +332,11 @@ static int fail(int code, const struct err *e)
 static int run(struct context *x)
 {
 	struct err e = ERR_INIT;
-	int r = prepare(x, &e);
+	int r = compare_cores_read(&x->cores, &e);
 
+	if (r == 0) {
+		r = prepare(x, &e);
+	}
 	if (r == 0) {
 		r = add_floors(x, &e);
 	}

@@ -6,16 +6,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
 #include "cli/shard.h"
+#include "engine/compare.h"
 #include "samples/class.h"
 
 #define JOBS_DEFAULT 4
-#define JOBS_MAX     64
 
 /* What stands beside --scenario, and what cannot. */
 static int check_scenario(const struct compare_options *o, struct err *e)
@@ -279,9 +279,9 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
 		{OPT_U64, "icount", 0, &o->icount, .max = EXEC_ICOUNT_SHIFT_MAX, .arg = "SHIFT",
 		 .help = "under QEMU: an instruction takes 2^SHIFT ns of guest time; the unit is "
 			 "instructions then [3 where auto picks qemu]"},
-		{OPT_U64, "jobs", 'j', &o->jobs, .min = 1, .max = JOBS_MAX, .arg = "N",
+		{OPT_U64, "jobs", 'j', &o->jobs, .min = 1, .max = COMPARE_JOBS_MAX, .arg = "N",
 		 .help = "boots that run at a time; more than one only where instructions are "
-			 "counted, which they do not disturb [there: one for each CPU, at most "
+			 "counted, which they do not disturb [there: one for each core, at most "
 			 "4; else 1]"},
 		{OPT_STRING, "runner", 0, &o->runner, .arg = "FILE",
 		 .help = "the program that boots, called as FILE run ... [ringside itself]"},
@@ -330,17 +330,18 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv, stru
  * compare_options_jobs() - how many boots may run at a time
  * @o: parsed options
  * @p: the plan
+ * @cores: that we may use, 1 or more: no two boots share one
  * @ret: set on success
  * @e: set on failure
  *
  * Return: 0, or -EINVAL where boots side by side would disturb what is measured.
  * Context: any thread.
  */
-int compare_options_jobs(const struct compare_options *o, const struct plan *p, unsigned int *ret,
-			 struct err *e)
+int compare_options_jobs(const struct compare_options *o, const struct plan *p, size_t cores,
+			 unsigned int *ret, struct err *e)
 {
 	bool counts = strcmp(p->backend, "qemu") == 0 && p->icount != PLAN_NO_ICOUNT;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t jobs = o->jobs > 0 ? o->jobs : counts ? JOBS_DEFAULT : 1;
 
 	if (o->jobs > 1 && !counts) {
 		return err_set(e, -EINVAL,
@@ -348,13 +349,12 @@ int compare_options_jobs(const struct compare_options *o, const struct plan *p, 
 			       "other's time; it is for --backend qemu --icount",
 			       o->jobs);
 	}
-	if (o->jobs > 0) {
-		*ret = (unsigned int)o->jobs;
-	} else if (!counts || cpus < 1) {
-		*ret = 1;
-	} else {
-		*ret = cpus < JOBS_DEFAULT ? (unsigned int)cpus : JOBS_DEFAULT;
+	if (o->jobs > cores) {
+		log_warn("--jobs %" PRIu64 ": this process may run on %zu core%s, and boots do not "
+			 "share one",
+			 o->jobs, cores, cores == 1 ? "" : "s");
 	}
+	*ret = (unsigned int)(jobs < cores ? jobs : cores);
 	return 0;
 }
 

@@ -48,8 +48,8 @@ int compare_options_parse(struct compare_options *o, int argc, char **argv,
 			  struct err *e) __must_check;
 int compare_options_check_resume(const struct compare_options *o, struct err *e) __must_check;
 int compare_options_check_shard(const struct compare_options *o, struct err *e) __must_check;
-int compare_options_jobs(const struct compare_options *o, const struct plan *p, unsigned int *ret,
-			 struct err *e) __must_check;
+int compare_options_jobs(const struct compare_options *o, const struct plan *p, size_t cores,
+			 unsigned int *ret, struct err *e) __must_check;
 bool compare_options_has_plan(const struct compare_options *o);
 int compare_options_plan(const struct compare_options *o, struct plan *ret,
 			 struct err *e) __must_check;

@@ -65,7 +65,7 @@ static void on_tick(void *ctx)
 
 /* Starts the process of one boot. */
 static int start_boot(const struct comparison *c, const struct compare_request *req,
-		      struct spawn_pool *pool, size_t slot, struct err *e)
+		      struct spawn_pool *pool, size_t slot, const cpu_set_t *cpus, struct err *e)
 {
 	const struct plan *p = &c->plan;
 	struct schedule_boot *b = &p->boots[slot];
@@ -77,6 +77,7 @@ static int start_boot(const struct comparison *c, const struct compare_request *
 		.program = req->program,
 		.argv = (char *const *)argv,
 		.timeout_ns = p->timeout_ns + TIMEOUT_GRACE_NS,
+		.cpus = cpus,
 	};
 	size_t n = 0;
 	int r = make_job(p, b, &job, &spawn.input_len, e);
@@ -244,10 +245,22 @@ struct runner {
 	struct spawn_pool *pool;
 	size_t next; /* the slot to look at next */
 	size_t running;
-	bool stopping; /* nothing more is begun */
+	size_t at[COMPARE_JOBS_MAX]; /* one more than the slot that runs on each core; 0: none */
+	bool stopping;               /* nothing more is begun */
 	enum compare_end end;
 	int signal;
 };
+
+/* Where a slot runs, or (0) a place that is free: fewer run than there are places. */
+static size_t place_of(const struct runner *x, size_t slot_and_one)
+{
+	size_t i = 0;
+
+	while (x->at[i] != slot_and_one) {
+		i++;
+	}
+	return i;
+}
 
 /* Begins boots that are not recorded yet, as many as may run at a time. */
 static int begin_boots(struct runner *x, struct err *e)
@@ -256,7 +269,9 @@ static int begin_boots(struct runner *x, struct err *e)
 	int r = 0;
 
 	for (; r == 0 && !x->stopping && x->running < x->req->jobs; x->next++) {
+		const cpu_set_t *cores = x->req->cores;
 		char what[PROGRESS_WHAT_MAX];
+		size_t place;
 
 		if (x->next == c->plan.boot_count) {
 			break;
@@ -267,8 +282,12 @@ static int begin_boots(struct runner *x, struct err *e)
 		}
 		say_boot(c, x->next, what, sizeof(what));
 		progress_begin(x->req->progress, what);
-		r = start_boot(c, x->req, x->pool, x->next, e);
-		x->running += r == 0;
+		place = place_of(x, 0);
+		r = start_boot(c, x->req, x->pool, x->next, cores ? &cores[place] : NULL, e);
+		if (r == 0) {
+			x->at[place] = x->next + 1;
+			x->running++;
+		}
 	}
 	return r;
 }
@@ -320,6 +339,7 @@ static int run_slots(struct runner *x, struct err *e)
 
 	while (r == 0 && x->running > 0) {
 		struct spawn_result res;
+		size_t slot;
 		void *tag;
 
 		r = spawn_pool_wait(x->pool, &res, &tag, e);
@@ -327,7 +347,9 @@ static int run_slots(struct runner *x, struct err *e)
 			break;
 		}
 		x->running--;
-		r = end_boot(x, (size_t)((struct schedule_boot *)tag - x->c->plan.boots), &res, e);
+		slot = (size_t)((struct schedule_boot *)tag - x->c->plan.boots);
+		x->at[place_of(x, slot + 1)] = 0;
+		r = end_boot(x, slot, &res, e);
 		spawn_result_fini(&res);
 		if (r == 0) {
 			r = begin_boots(x, e);

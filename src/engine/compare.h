@@ -6,6 +6,8 @@
 #ifndef ENGINE_COMPARE_H
 #define ENGINE_COMPARE_H
 
+#include <sched.h>
+
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/comparison.h"
@@ -18,9 +20,14 @@
  */
 #define COMPARE_FAILED_MAX 3u
 
+#define COMPARE_JOBS_MAX   64u
+
 struct compare_request {
 	const char *program; /* called as PROGRAM run ... */
-	unsigned int jobs;   /* boots that run at a time, 1 or more */
+	unsigned int jobs;   /* boots that run at a time, 1 to COMPARE_JOBS_MAX */
+	/* As many sets of processors, no two of which overlap: boots that run at a time have one
+	 * each. NULL: they run wherever we may. */
+	const cpu_set_t *cores;
 	/* The file of the kernel that a boot of the plan boots. */
 	const char *(*kernel_path)(void *ctx, const struct schedule_boot *b);
 	void *ctx;

@@ -6,6 +6,7 @@
 #ifndef ENGINE_SPAWN_H
 #define ENGINE_SPAWN_H
 
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,6 +49,7 @@ struct spawn_request {
 	uint64_t grace_ns;       /* asked to end, it may take so long; 0: three seconds */
 	int out_fd, err_fd;      /* files that it has as descriptors 1 and 2; 0: none */
 	char *const *env;        /* its environment, or NULL: ours */
+	const cpu_set_t *cpus;   /* the processors that it may run on, or NULL: ours */
 	bool record_is_stdout;   /* it writes its record to descriptor 1, as any program does */
 	void (*tick)(void *ctx); /* of spawn_run(): called once a second, or NULL */
 	void *ctx;

@@ -76,6 +76,10 @@ static _Noreturn void become(const struct spawn_request *req, pid_t parent, int 
 	}
 	setsid();
 	process_die_with(parent);
+	if (req->cpus && sched_setaffinity(0, sizeof(*req->cpus), req->cpus) < 0) {
+		dprintf(said_fd, "its processors: %s\n", strerror(errno));
+		_exit(127);
+	}
 	if (null_fd >= 0) {
 		null_fd = fcntl(null_fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 	}

@@ -271,3 +271,47 @@ def test_without_a_place_for_it_a_comparison_is_what_it_was(bench):
     p = bench.compare()
     assert p.returncode == 0
     assert "warning: noise floors: " in p.stderr
+
+
+def cores():
+    """The processors of each core that this process may run on."""
+    found = {}
+    for cpu in os.sched_getaffinity(0):
+        try:
+            with open("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu) as f:
+                first = int(re.match(r"\d+", f.read()).group())
+        except FileNotFoundError:
+            first = cpu
+        found.setdefault(first, set()).add(cpu)
+    return list(found.values())
+
+
+@pytest.mark.skipif(len(cores()) < 2, reason="there is one core only")
+def test_boots_side_by_side_never_share_a_core(bench):
+    bench.behave("slow=0.1")
+    p = bench.compare(jobs=2)
+    assert p.returncode == 0, p.stderr
+    boots = [(b["ran_from"], b["ran_from"] + b["ran_for"], set(b["ran_on"]))
+             for b in bench.lines()[1:]]
+    together = 0
+    for i, (begin, end, cpus) in enumerate(boots):
+        assert cpus in cores()
+        for other_begin, other_end, other_cpus in boots[:i]:
+            if begin < other_end and other_begin < end:
+                together += 1
+                assert not cpus & other_cpus
+    assert together > 0
+
+
+def test_more_boots_at_a_time_than_cores_are_not_begun(bench):
+    p = bench.compare(jobs=64)
+    assert p.returncode == 0
+    assert "--jobs 64: this process may run on %d core" % len(cores()) in p.stderr
+    bench.results = str(bench.path / "one.ndjson")
+    words = bench.words(jobs=2)
+    one = str(min(os.sched_getaffinity(0)))
+    p = subprocess.run(["taskset", "-c", one, *words], env=bench.env, capture_output=True,
+                       text=True, timeout=60)
+    assert p.returncode == 0
+    assert "--jobs 2: this process may run on 1 core, and boots do not share one" in p.stderr
+    assert all(b["ran_on"] == [int(one)] for b in bench.lines()[1:])

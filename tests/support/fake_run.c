@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -177,6 +178,22 @@ static void add_bench(json_t *root, const char *name, int batches, double shift,
 	}
 }
 
+static json_t *my_processors(void)
+{
+	json_t *list = json_array();
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0) {
+		abort();
+	}
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (CPU_ISSET(i, &set)) {
+			json_array_append_new(list, json_integer(i));
+		}
+	}
+	return list;
+}
+
 static json_t *make_record(const json_t *job, int argc, char **argv)
 {
 	const json_t *bench = json_object_get(job, "bench");
@@ -197,6 +214,10 @@ static json_t *make_record(const json_t *job, int argc, char **argv)
 			 how.boot > 0 ? (json_int_t)(how.boot * 1e9) : (json_int_t)now.tv_nsec,
 			 "windows", "guest", "calltime", "argv", "env", json_object_get(job, "env"),
 			 "outcome", "status", 0, "kind", "exit", "text", "");
+	json_object_set_new(root, "ran_on", my_processors());
+	json_object_set_new(root, "ran_from",
+			    json_real((double)now.tv_sec - how.slow + (double)now.tv_nsec / 1e9));
+	json_object_set_new(root, "ran_for", json_real(how.slow));
 	words = json_object_get(root, "argv");
 	for (int k = 0; k < argc; k++) {
 		json_array_append_new(words, json_string(argv[k]));
