@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+import record_schema
 from conftest import PATIENCE_S, RINGSIDE
 
 WORDS = ["compare", "--a", "base,append=nofsgsbase", "--b", "base", "--bench",
@@ -26,6 +27,10 @@ def whole(tmp_path_factory):
     # One block decides nothing, whatever the numbers.
     assert p.returncode == 3, p.stderr
     return results, json.loads(p.stdout)
+
+
+def test_every_line_is_as_the_schema_says(whole):
+    assert len(record_schema.check_file(whole[0])) == 5
 
 
 def rows(report):

@@ -6,15 +6,12 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
 import pytest
+import slurm_node
 from conftest import BUILD, TOP
-
-sys.path.insert(0, str(TOP / "tests"))
-import slurm_node  # noqa: E402
 
 RINGSIDE = str(BUILD / "ringside")
 FAKE_RUN = str(BUILD / "tests" / "fake_run")

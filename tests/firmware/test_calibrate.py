@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+import record_schema
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("RINGSIDE_BUILD", TOP / "build"))
@@ -89,6 +90,7 @@ def test_natively_a_fence_costs_and_a_load_behind_one_costs_more_than_a_masked_o
 def test_whatever_has_no_number_has_a_reason(measured):
     run = measured[0]
     assert run["type"] == "calibration" and run["schema_version"] == 1
+    assert record_schema.complaints(run) == []
     assert [f["id"] for f in run["floors"]] == FLOORS
     for f in run["floors"]:
         assert f["formula"]

@@ -6,6 +6,7 @@ import statistics
 import subprocess
 
 import pytest
+import record_schema
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 1500
@@ -69,6 +70,10 @@ def test_no_batch_has_an_exit_to_user_space(fsgsbase):
     exits = [w["exits"] for w in windows(fsgsbase[3])]
     assert len(exits) >= 24 * 3 * 8
     assert set(exits) == {0}
+
+
+def test_every_line_is_as_the_schema_says(fsgsbase):
+    assert len(record_schema.check_file(fsgsbase[3])) == 25
 
 
 def test_our_vmm_and_qemu_count_the_same_null_system_call(fsgsbase, tmp_path):
