@@ -19,6 +19,7 @@ struct forms {
 	bool matrix, json, details, junit, tap, github, markdown, csv, gobench;
 	const char *html;
 	const char *gate;
+	struct report_filter filter;
 };
 
 static enum report_form form_of(const struct forms *f)
@@ -44,8 +45,8 @@ static bool asks_for_tests(const struct forms *f, const struct report_tests *t)
 
 static int check(const struct forms *f, const struct report_tests *t, bool of_tests, struct err *e)
 {
-	bool for_comparisons =
-		f->details || f->html || f->csv || f->gobench || f->gate || f->matrix;
+	bool for_comparisons = f->details || f->html || f->csv || f->gobench || f->gate ||
+			       f->matrix || f->filter.benches || f->filter.groups;
 
 	if (form_count(f) > 1) {
 		return err_set(
@@ -56,8 +57,8 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 	if (for_comparisons && of_tests) {
 		return err_set(
 			e, -EINVAL,
-			"%s is of a test run: --details, --html, --matrix, --gate, --csv and --gobench are "
-			"for comparisons",
+			"%s is of a test run: --details, --bench, --group, --html, --matrix, --gate, --csv "
+			"and --gobench are for comparisons",
 			t->paths[0]);
 	}
 	/* One that cannot be read is told of as such. */
@@ -114,6 +115,11 @@ int cmd_report(int argc, char **argv)
 		 .help = "also as a page with charts, in one file that needs no other; -: on stdout, in place of the text"},
 		OPT_ROW_MATRIX(f.matrix),
 		OPT_ROW_GATE(f.gate),
+		{OPT_STRING, "bench", 0, &f.filter.benches, .arg = "LIST",
+		 .help = "show only these rows: benchmarks, or groups of them; nothing is computed "
+			 "anew"},
+		{OPT_STRING, "group", 0, &f.filter.groups, .arg = "LIST",
+		 .help = "show only these groups of a scenario"},
 		{OPT_FLAG, "csv", 0, &f.csv, .help = "as CSV, a row for each benchmark"},
 		{OPT_FLAG, "gobench", 0, &f.gobench,
 		 .help = "every boot's value as Go's benchmarks print it: benchstat -col arm FILE"},
@@ -168,6 +174,7 @@ int cmd_report(int argc, char **argv)
 					     .details = f.details,
 					     .html = f.html,
 					     .matrix = f.matrix,
-					     .gate = f.gate},
+					     .gate = f.gate,
+					     .filter = f.filter},
 			  });
 }

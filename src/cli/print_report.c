@@ -61,11 +61,23 @@ static int write_html(const struct report_output *o, const struct report_set *se
 	return r;
 }
 
-static int write_stdout(const struct report_output *o, const struct report_set *set)
+/* A part's own exit status would be that of the rows that it shows. */
+static json_t *part_json(const struct report_set *shown, const struct report_set *all)
 {
-	int r = o->json   ? write_json(o, report_set_json(set))
-		: o->form ? o->form(set, stdout)
-			  : report_set_text(set, stdout, report_wants_colour(STDOUT_FILENO),
+	json_t *root = report_set_json(shown);
+
+	if (root && shown != all && !all->gate) {
+		json_object_set_new(root, "exit_status", json_integer(report_set_exit_status(all)));
+	}
+	return root;
+}
+
+static int write_stdout(const struct report_output *o, const struct report_set *shown,
+			const struct report_set *all)
+{
+	int r = o->json   ? write_json(o, part_json(shown, all))
+		: o->form ? o->form(shown, stdout)
+			  : report_set_text(shown, stdout, report_wants_colour(STDOUT_FILENO),
 					    o->details);
 
 	if (r < 0 || fflush(stdout) == EOF || ferror(stdout)) {
@@ -73,6 +85,11 @@ static int write_stdout(const struct report_output *o, const struct report_set *
 		return -EIO;
 	}
 	return 0;
+}
+
+static bool is_filtered(const struct report_output *o)
+{
+	return o->filter.benches || o->filter.groups;
 }
 
 /* Where the guests of a group failed again and again, its shards may each have gone on. */
@@ -100,7 +117,7 @@ static int print_pilot(const struct comparison *c, const struct report_output *o
 	struct err e = ERR_INIT;
 	int r;
 
-	if (o->form || o->html || o->details || o->gate) {
+	if (o->form || o->html || o->details || o->gate || is_filtered(o)) {
 		log_error("%s is of a pilot, which has no verdicts: it is shown as text, or with "
 			  "--json",
 			  o->results);
@@ -145,6 +162,8 @@ int print_report(const struct comparison *c, const struct report_output *o)
 {
 	struct comparison view = *c; /* borrowed, but for what is shown of it */
 	_cleanup_(summary_destroy_p) struct summary *s = NULL;
+	_cleanup_(report_part_destroy_p) struct report_part *part = NULL;
+	const struct report_set *shown;
 	struct report_gate gate;
 	struct report_set set;
 	struct err e = ERR_INIT;
@@ -160,14 +179,24 @@ int print_report(const struct comparison *c, const struct report_output *o)
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
 	}
 	set = *summary_set(s);
+	shown = &set;
 	if (o->gate) {
 		report_gate_judge(&set, gate_on(o->gate), &gate);
 		set.gate = &gate;
 	}
-	if (!cli_is_stdout(o->html) && write_stdout(o, &set) < 0) {
+	if (is_filtered(o)) {
+		r = report_part_create(&set, &o->filter, &part, &e);
+		if (r < 0) {
+			log_error("%s", e.text);
+			return r == -EINVAL ? STATUS_USAGE : STATUS_ENVIRONMENT;
+		}
+		shown = report_part_set(part);
+		log_info("shown: %s", shown->reports[0]->filtered);
+	}
+	if (!cli_is_stdout(o->html) && write_stdout(o, shown, &set) < 0) {
 		return STATUS_ENVIRONMENT;
 	}
-	if (o->html && write_html(o, &set) < 0) {
+	if (o->html && write_html(o, shown) < 0) {
 		return STATUS_ENVIRONMENT;
 	}
 	if (o->gate && (o->json || o->form || cli_is_stdout(o->html))) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "engine/comparison.h"
+#include "report/filter.h"
 #include "report/report.h"
 
 struct report_output {
@@ -20,7 +21,8 @@ struct report_output {
 	unsigned int jobs; /* of a pilot: boots that run at a time; 0: 1 */
 	bool aside;        /* of a pilot: on stderr, since the report itself is still to come */
 	bool matrix;       /* of each arm against each, also where the plan has none */
-	const char *gate;  /* what fails it, of the words of OPT_ROW_GATE; NULL: there is none */
+	struct report_filter filter; /* what of it is shown */
+	const char *gate; /* what fails it, of the words of OPT_ROW_GATE; NULL: there is none */
 };
 
 #define OPT_ROW_MATRIX(value)                                                                               \

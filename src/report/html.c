@@ -357,6 +357,7 @@ static void put_provenance(FILE *out, const struct report_set *s, const struct r
 	snprintf(text, sizeof(text), "%zu of %zu boots recorded, seed %llu; one boot is one sample",
 		 s->boots_recorded, s->boots_planned, (unsigned long long)r->seed);
 	put_fact(out, "plan", text);
+	put_fact(out, "shown", r->filtered);
 	if (report_set_has_one_margin(s)) {
 		put_margin(out, r);
 	}

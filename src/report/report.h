@@ -162,6 +162,8 @@ struct report {
 	double margin_abs;      /* practical margin: see stats/compare.h */
 	double margin_rel;
 	struct report_bench *benches; /* the array is the engine's */
+	const char *
+		filtered; /* that, and of what, this is a part; NULL: it is all (report/filter.h) */
 	size_t n_benches;
 
 	/* computed */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "report/filter.h"
 #include "report/matrix.h"
 #include "report/report_priv.h"
 
@@ -193,6 +194,7 @@ static void put_set_head(FILE *out, const struct report_set *s)
 	if (report_set_has_one_margin(s)) {
 		report_put_margin(out, first);
 	}
+	report_put_shown(out, first);
 	if (reading) {
 		report_line(out, "reading", reading);
 	}

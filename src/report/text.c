@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/filter.h"
 #include "report/report_priv.h"
 
 #define COLUMNS   REPORT_COLUMNS
@@ -279,6 +280,7 @@ static void put_head(FILE *out, const struct report *r)
 	report_line(out, "plan", text);
 	report_put_sizing(out, r);
 	report_put_margin(out, r);
+	report_put_shown(out, r);
 }
 
 static void cells(FILE *out, const char *label, const char *a, const char *b)

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See filter.h. Any thread. */
+#include "report/filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report_priv.h"
+
+struct report_part {
+	struct report_set set;
+	struct report *reports;   /* copies, whose rows are copies too */
+	struct report **pointers; /* to them: those of the set, then those of its matrix */
+	size_t count;             /* of both */
+	char shown[ERR_TEXT_MAX]; /* that it is a part, and of what */
+};
+
+/* Whether a row is what an item asks for: "ctxsw.pipe" is "ctxsw.pipe.fs" and its probes too. */
+static bool is_row(const char *name, const char *item, size_t len)
+{
+	const char *at = strchr(name, '@');
+
+	return (strncmp(name, item, len) == 0 &&
+		(name[len] == '\0' || name[len] == '.' || name[len] == '@')) ||
+	       (at && is_row(at + 1, item, len));
+}
+
+static bool is_group(const char *name, const char *item, size_t len)
+{
+	return name && strlen(name) == len && memcmp(name, item, len) == 0;
+}
+
+/* Whether one of a list's items names it; NULL names everything. */
+static bool in_list(const char *list, const char *name,
+		    bool (*is)(const char *name, const char *item, size_t len))
+{
+	if (!list) {
+		return true;
+	}
+	for (;;) {
+		size_t len = strcspn(list, ",");
+
+		if (is(name, list, len)) {
+			return true;
+		}
+		if (!list[len]) {
+			return false;
+		}
+		list += len + 1;
+	}
+}
+
+static bool is_shown(const struct report_filter *f, const char *group, const char *row)
+{
+	return in_list(f->groups, group, is_group) && in_list(f->benches, row, is_row);
+}
+
+/* An item that names nothing is a mistake, and must not look like a clean result. */
+static int check_list(const struct report_set *s, const char *list, bool of_groups, struct err *e)
+{
+	const char *option = of_groups ? "--group" : "--bench";
+
+	for (const char *item = list; item; item = strchr(item, ',')) {
+		bool found = false;
+		size_t len;
+
+		item += item != list;
+		len = strcspn(item, ",");
+		for (size_t i = 0; i < s->n_reports; i++) {
+			const struct report *r = s->reports[i];
+
+			found |= of_groups && is_group(r->group, item, len);
+			for (size_t k = 0; !of_groups && k < r->n_benches; k++) {
+				found |= is_row(r->benches[k].name, item, len);
+			}
+		}
+		if (!found) {
+			return err_set(e, -EINVAL, "%s: there is no '%.*s' in these results",
+				       option, (int)len, item);
+		}
+	}
+	return 0;
+}
+
+static int copy_rows(struct report *to, const struct report *from, const struct report_filter *f)
+{
+	*to = *from;
+	to->n_benches = 0;
+	to->benches = calloc(from->n_benches + 1, sizeof(*to->benches));
+	if (!to->benches) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < from->n_benches; i++) {
+		if (is_shown(f, from->group, from->benches[i].name)) {
+			to->benches[to->n_benches++] = from->benches[i];
+		}
+	}
+	return 0;
+}
+
+/* Copies those of a list that have a row; @ret_n says how many that are. */
+static int copy_reports(struct report_part *p, struct report *const *from, size_t n,
+			const struct report_filter *f, size_t *ret_n)
+{
+	for (size_t i = 0; i < n; i++) {
+		/* Counted at once, so that it is freed. */
+		struct report *to = &p->reports[p->count];
+
+		p->pointers[p->count++] = to;
+		if (copy_rows(to, from[i], f) < 0) {
+			return -ENOMEM;
+		}
+		to->filtered = p->shown;
+		*ret_n += to->n_benches > 0;
+		if (to->n_benches == 0) {
+			free(to->benches);
+			p->count--;
+		}
+	}
+	return 0;
+}
+
+static int copy_set(struct report_part *p, const struct report_set *s,
+		    const struct report_filter *f)
+{
+	p->set = *s;
+	p->set.n_reports = p->set.n_matrix = p->set.n_claims = 0;
+	p->reports = calloc(s->n_reports + s->n_matrix, sizeof(*p->reports));
+	p->pointers = calloc(s->n_reports + s->n_matrix, sizeof(*p->pointers));
+	p->set.claims = calloc(s->n_claims + 1, sizeof(*p->set.claims));
+	if (!p->reports || !p->pointers || !p->set.claims ||
+	    copy_reports(p, s->reports, s->n_reports, f, &p->set.n_reports) < 0 ||
+	    copy_reports(p, s->matrix, s->n_matrix, f, &p->set.n_matrix) < 0) {
+		return -ENOMEM;
+	}
+	p->set.reports = p->pointers;
+	p->set.matrix = p->pointers + p->set.n_reports;
+	for (size_t i = 0; i < s->n_claims; i++) {
+		if (is_shown(f, s->claims[i].group, s->claims[i].claim->bench)) {
+			p->set.claims[p->set.n_claims++] = s->claims[i];
+		}
+	}
+	return 0;
+}
+
+static size_t count_rows(const struct report_set *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_reports; i++) {
+		n += s->reports[i]->n_benches;
+	}
+	return n;
+}
+
+/**
+ * report_part_create() - choose what is to be shown of a set
+ * @s: computed; must outlive the part
+ * @f: what is chosen
+ * @ret: set on success; end it with report_part_destroy()
+ * @e: set on failure
+ *
+ * Return: 0; -EINVAL where a list names what is not there, or nothing is left; -ENOMEM.
+ * Context: any thread.
+ */
+int report_part_create(const struct report_set *s, const struct report_filter *f,
+		       struct report_part **ret, struct err *e)
+{
+	_cleanup_(report_part_destroy_p) struct report_part *p = calloc(1, sizeof(*p));
+	size_t shown, all = count_rows(s);
+	int r = check_list(s, f->benches, false, e);
+
+	if (r == 0) {
+		r = check_list(s, f->groups, true, e);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (!p || copy_set(p, s, f) < 0) {
+		return err_set(e, -ENOMEM, "out of memory");
+	}
+	shown = count_rows(&p->set);
+	if (shown == 0) {
+		return err_set(e, -EINVAL, "--bench and --group together leave no row to show");
+	}
+	snprintf(p->shown, sizeof(p->shown),
+		 "%zu of %zu rows%s%.200s%s%.200s; p-values, and the exit status, are of all",
+		 shown, all, f->benches ? ", --bench " : "", f->benches ? f->benches : "",
+		 f->groups ? ", --group " : "", f->groups ? f->groups : "");
+	*ret = TAKE_PTR(p);
+	return 0;
+}
+
+/**
+ * report_part_set() - the part as a set that can be shown
+ * @p: the part
+ *
+ * Return: it, valid until report_part_destroy(); each of its reports says that it is a part.
+ * Context: any thread.
+ */
+const struct report_set *report_part_set(const struct report_part *p)
+{
+	return &p->set;
+}
+
+/**
+ * report_part_destroy() - free a part
+ * @p: the part, or NULL, or one that is half built
+ *
+ * Context: any thread.
+ */
+void report_part_destroy(struct report_part *p)
+{
+	if (!p) {
+		return;
+	}
+	for (size_t i = 0; p->reports && i < p->count; i++) {
+		free(p->reports[i].benches);
+	}
+	free(p->reports);
+	free(p->pointers);
+	free(p->set.claims);
+	free(p);
+}
+
+/**
+ * report_put_shown() - that a report is a part, where it is one
+ * @out: where to
+ * @r: the report
+ *
+ * Context: any thread that owns @out.
+ */
+void report_put_shown(FILE *out, const struct report *r)
+{
+	if (r->filtered) {
+		report_line(out, "shown", r->filtered);
+	}
+}
