@@ -29,6 +29,7 @@ int compare_pilot_options(const struct compare_options *o, struct compare_pilot 
 	ret->options.pilot = o->pilot ? o->pilot : PILOT_BLOCKS_DEFAULT;
 	ret->options.json = false;
 	ret->options.html = NULL;
+	ret->options.gate = NULL;
 	if (o->results) {
 		int n = snprintf(ret->results, sizeof(ret->results), "%s.pilot", o->results);
 

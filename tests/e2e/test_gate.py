@@ -6,7 +6,7 @@ import os
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from test_compare import RINGSIDE, bench  # noqa: F401: a fixture
+from test_compare import FAKE, RINGSIDE, bench  # noqa: F401: a fixture
 
 
 def last_line(text):
@@ -128,3 +128,12 @@ def test_a_gate_is_of_a_comparison(bench, tmp_path):
     p = bench.run(RINGSIDE, "report", "--gate", str(suite))
     assert p.returncode in (2, 4)
     assert p.stdout == ""
+
+
+def test_a_gate_is_of_the_comparison_and_not_of_its_pilot(bench):
+    bench.behave("faster=-3 noise=0.5")
+    p = bench.run(RINGSIDE, "compare", "--a", bench.kernel, "--b", bench.kernel + ",append=fast",
+                  "--bench", "syscall.null", "--resolve", "1%", "--seed", "1", "--backend", "qemu",
+                  "--icount", "3", "--runner", FAKE, "--results", bench.results, "--gate")
+    assert p.returncode == 1, p.stderr
+    assert last_line(p.stdout).startswith("gate failed: syscall.null worse: ")
