@@ -6,7 +6,6 @@
  */
 #include "fuzz.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -14,20 +13,40 @@
 
 #include "engine/scenario.h"
 
-#define FD_FILE    100
-#define FD_INCLUDE 101
-#define FILE_PATH  "/proc/self/fd/100"
-#define SPLIT      "\n%%\n"
-#define BOOTS_MAX  400 /* of a plan that is written and read */
+#define FILE_NAME    "100"
+#define INCLUDE_NAME "101"
+#define SPLIT        "\n%%\n"
+#define BOOTS_MAX    400 /* of a plan that is written and read */
+
+/* A folder of the two files and nothing else, so that an include reads nothing of the machine's. */
+static char folder[] = "/tmp/ringside-fuzz-XXXXXX";
+static char path[64];
+static int files[2];
+
+static void remove_folder(void)
+{
+	char include[64];
+
+	snprintf(include, sizeof(include), "%s/" INCLUDE_NAME, folder);
+	unlink(include);
+	unlink(path);
+	rmdir(folder);
+}
+
+static int link_file(const char *name)
+{
+	int fd = memfd_create("scenario", MFD_CLOEXEC);
+	char target[64];
+
+	must(fd >= 0);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(target, sizeof(target), "/proc/self/fd/%d", fd);
+	must(symlink(target, path) == 0);
+	return fd;
+}
 
 static void put(int fd, const void *bytes, size_t len)
 {
-	if (fcntl(fd, F_GETFD) < 0) {
-		int made = memfd_create("scenario", MFD_CLOEXEC);
-
-		must(made >= 0 && dup3(made, fd, O_CLOEXEC) == fd);
-		close(made);
-	}
 	must(ftruncate(fd, (off_t)len) == 0 && pwrite(fd, bytes, len, 0) == (ssize_t)len);
 }
 
@@ -37,8 +56,14 @@ static void put_files(const uint8_t *data, size_t size)
 	size_t first = split ? (size_t)(split - data) + 1 : size;
 	size_t behind = split ? first - 1 + strlen(SPLIT) : size;
 
-	put(FD_FILE, data, first);
-	put(FD_INCLUDE, data + behind, size - behind);
+	if (!*path) {
+		must(mkdtemp(folder));
+		files[1] = link_file(INCLUDE_NAME);
+		files[0] = link_file(FILE_NAME);
+		must(atexit(remove_folder) == 0);
+	}
+	put(files[0], data, first);
+	put(files[1], data + behind, size - behind);
 }
 
 static void check_group(const struct plan_group *g)
@@ -112,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct plan p;
 
 	put_files(data, size);
-	if (scenario_read(FILE_PATH, &s, &e) < 0) {
+	if (scenario_read(path, &s, &e) < 0) {
 		must(*e.text == '/' && strchr(e.text, ':'));
 		return 0;
 	}
