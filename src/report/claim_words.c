@@ -101,8 +101,15 @@ void report_claim_words(struct report_cell *c, const struct claim *claim)
 	add(c, " %s. Source: %s.", claim->hardware, claim->source);
 }
 
-/* Claims of things done in a second are turned round: what is measured is the cost of one. */
-static bool is_rate(const struct claim *c)
+/**
+ * report_claim_is_rate() - whether a claim is of things done in a second
+ * @c: the claim
+ *
+ * Such a claim is turned round: what is measured is the cost of one.
+ *
+ * Return: whether it is.
+ */
+bool report_claim_is_rate(const struct claim *c)
 {
 	size_t len = c->unit ? strlen(c->unit) : 0;
 
@@ -173,7 +180,7 @@ void report_measured_words(struct report_cell *c, const struct report_claim *row
 	}
 	add(c, "; %s %% of %s", report_number_signed(report_percent_of_a(b, s->effect), pd).text,
 	    a_side);
-	if (is_rate(claim)) {
+	if (report_claim_is_rate(claim)) {
 		put_rate(c, r, b);
 	}
 	if (claim->against) {

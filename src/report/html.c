@@ -108,8 +108,12 @@ static void put_row(FILE *out, const struct report *r, size_t at, size_t k)
 		warned ? " <span class=\"v\">! see warning</span>" : "");
 }
 
-static void put_arms(FILE *out, const struct report *r)
+static void put_comparison(FILE *out, const struct report *r)
 {
+	if (r->group) {
+		report_html_text(out, r->group);
+		fputs(": ", out);
+	}
 	fprintf(out, "%c (", report_letter(r, STATS_A));
 	report_html_text(out, r->arms[STATS_A].label);
 	fprintf(out, ") against %c (", report_letter(r, STATS_B));
@@ -124,11 +128,7 @@ static void put_table(FILE *out, const struct report *r, size_t at)
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"verdicts\"><table class=\"r\">"
 	      "<caption>",
 	      out);
-	if (r->group) {
-		report_html_text(out, r->group);
-		fputs(": ", out);
-	}
-	put_arms(out, r);
+	put_comparison(out, r);
 	fprintf(out,
 		"; %s, lower is better; %zu of %zu blocks complete</caption><thead><tr><th "
 		"scope=\"col\">benchmark</th><th scope=\"col\" class=\"n\">%c</th><th scope=\"col\" "
@@ -138,6 +138,9 @@ static void put_table(FILE *out, const struct report *r, size_t at)
 		exec_class_unit(r->class), r->blocks_complete, r->blocks_planned, a, b, b, a, a);
 	for (size_t k = 0; k < r->n_benches; k++) {
 		put_row(out, r, at, k);
+	}
+	if (r->n_benches == 0) {
+		fputs("<tr><td colspan=\"7\">no boot has given numbers</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
 }
@@ -430,8 +433,11 @@ int report_set_html(const struct report_set *s, const struct report_html *h, FIL
 		put_claims(out, s);
 	}
 	for (size_t i = 0; i < s->n_reports; i++) {
+		if (s->reports[i]->n_benches == 0) {
+			continue;
+		}
 		fputs("<h2>", out);
-		put_arms(out, s->reports[i]);
+		put_comparison(out, s->reports[i]);
 		fputs("</h2>\n", out);
 		for (size_t k = 0; k < s->reports[i]->n_benches; k++) {
 			put_bench(out, s->reports[i], i, k);

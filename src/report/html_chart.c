@@ -16,6 +16,7 @@
 #define TOP    10.0
 #define BOTTOM 26.0
 #define BINS   28
+#define LETTER 7.5 /* no digit of the font is wider */
 
 /* A number's place on one axis. */
 struct axis {
@@ -41,9 +42,30 @@ static struct axis axis_of(double lo, double hi, double least, double from, doub
 	return (struct axis){.lo = lo - pad, .hi = hi + pad, .from = from, .to = to};
 }
 
-static int axis_decimals(const struct axis *a)
+/* Round numbers along an axis, at most so many and at least two: 1, 2 or 5 times a power of ten
+ * apart. */
+struct ticks {
+	double first, step;
+	int n, decimals;
+};
+
+static struct ticks ticks_of(const struct axis *a, double most)
 {
-	return report_decimals((a->hi - a->lo) / 10, 0, 4);
+	double span = a->hi - a->lo;
+	double power = floor(log10(span / most));
+	struct ticks t = {.step = pow(10, power)};
+
+	if (span / t.step > most) {
+		t.step *= span / (2 * t.step) <= most ? 2 : 5;
+		if (span / t.step > most) {
+			t.step *= 2;
+			power++;
+		}
+	}
+	t.first = ceil(a->lo / t.step) * t.step;
+	t.n = (int)((a->hi - t.first) / t.step * (1 + 1e-9)) + 1;
+	t.decimals = (int)fmin(fmax(-power, 0), 6);
+	return t;
 }
 
 static void begin(FILE *out, const char *caption)
@@ -70,28 +92,33 @@ static void put_label(FILE *out, double x, double y, const char *anchor, const c
 
 static void put_y_axis(FILE *out, const struct axis *y)
 {
-	for (int i = 0; i <= 2; i++) {
-		double v = y->lo + (y->hi - y->lo) * (.06 + .44 * i);
+	struct ticks t = ticks_of(y, 5);
+
+	for (int i = 0; i < t.n; i++) {
+		double v = t.first + i * t.step;
 		double at = place(y, v);
 
 		fprintf(out,
 			"<line class=\"gr\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
 			LEFT, WIDTH - RIGHT, at, at);
-		put_label(out, LEFT - 5, at + 4, "end", report_number(v, axis_decimals(y)).text);
+		put_label(out, LEFT - 5, at + 4, "end", report_number(v, t.decimals).text);
 	}
 }
 
 static void put_x_axis(FILE *out, const struct axis *x)
 {
+	struct ticks t = ticks_of(x, 4);
 	double at = HEIGHT - BOTTOM;
 
 	fprintf(out, "<line class=\"ax\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
 		WIDTH - RIGHT, at, at);
-	for (int i = 0; i <= 2; i++) {
-		double v = x->lo + (x->hi - x->lo) * (.1 + .4 * i);
+	for (int i = 0; i < t.n; i++) {
+		struct report_number n = report_number(t.first + i * t.step, t.decimals);
+		double here = place(x, t.first + i * t.step);
+		double half = LETTER * (double)strlen(n.text) / 2;
 
-		put_label(out, place(x, v), at + 16, "middle",
-			  report_number(v, axis_decimals(x)).text);
+		fprintf(out, "<path class=\"ax\" d=\"M%.1f %.1fv4\"/>\n", here, at);
+		put_label(out, fmin(here, WIDTH - half), at + 16, "middle", n.text);
 	}
 }
 
@@ -398,99 +425,4 @@ void report_html_shift(FILE *out, const struct report *r, const struct report_be
 	}
 	put_label(out, place(&x, .99), HEIGHT - 8, "middle", ".99");
 	end(out);
-}
-
-/* Whether a number of this unit can stand beside one of @unit: "cycles per switch" and "cycles". */
-static bool is_unit(const char *text, const char *unit)
-{
-	size_t len = strlen(unit);
-
-	return text && strncmp(text, unit, len) == 0 && (text[len] == '\0' || text[len] == ' ');
-}
-
-struct bar {
-	const char *label;
-	double value, lo, hi; /* a saving; lo and hi may be NaN */
-};
-
-static size_t bars_of(const struct report_claim *row, struct bar bars[3])
-{
-	const struct stats_comparison *c = row->bench ? &row->bench->result : NULL;
-	const char *unit = exec_class_unit(row->report->class);
-	size_t n = 0;
-
-	if (is_unit(row->claim->unit, unit) && isfinite(row->claim->change_low)) {
-		bars[n++] = (struct bar){
-			.label = "claimed",
-			.value = -(row->claim->change_low + row->claim->change_high) / 2,
-			.lo = -row->claim->change_high,
-			.hi = -row->claim->change_low,
-		};
-	}
-	if (c && c->blocks > 0) {
-		bars[n++] = (struct bar){
-			.label = "measured",
-			.value = -c->effect,
-			.lo = -c->interval.hi,
-			.hi = -c->interval.lo,
-		};
-	}
-	if (is_unit(row->floor.unit, unit) && isfinite(row->floor.value)) {
-		bars[n++] = (struct bar){
-			.label = "floor",
-			.value = row->floor.value,
-			.lo = row->floor.low,
-			.hi = row->floor.high,
-		};
-	}
-	return n;
-}
-
-/**
- * report_html_claim() - claimed, measured and best saving as bars, those that have one unit
- * @out: where to
- * @row: a claim
- *
- * Context: any thread that owns @out.
- */
-void report_html_claim(FILE *out, const struct report_claim *row)
-{
-	struct bar bars[3];
-	size_t n = bars_of(row, bars);
-	double lo = 0, hi = 0;
-	struct axis x;
-	int d;
-
-	if (n == 0) {
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		lo = fmin(lo, fmin(bars[i].value, isfinite(bars[i].lo) ? bars[i].lo : 0));
-		hi = fmax(hi, fmax(bars[i].value, isfinite(bars[i].hi) ? bars[i].hi : 0));
-	}
-	x = axis_of(lo, hi, 1e-3, LEFT, WIDTH - 70);
-	d = axis_decimals(&x);
-	fprintf(out, "<svg viewBox=\"0 0 %.0f %zu\" role=\"img\"><title>", WIDTH, 24 * n + 4);
-	fprintf(out, "Saving in %s", exec_class_unit(row->report->class));
-	for (size_t i = 0; i < n; i++) {
-		fprintf(out, ", %s %s", bars[i].label, report_number(bars[i].value, d).text);
-	}
-	fputs("</title>\n", out);
-	for (size_t i = 0; i < n; i++) {
-		double y = 24 * (double)i + 2;
-		double from = place(&x, fmin(0, bars[i].value));
-		double to = place(&x, fmax(0, bars[i].value));
-
-		put_label(out, LEFT - 5, y + 14, "end", bars[i].label);
-		fprintf(out,
-			"<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\"/>\n",
-			i % 2 ? "pb" : "pa", from, y + 3, fmax(to - from, 1));
-		if (isfinite(bars[i].lo) && isfinite(bars[i].hi) && bars[i].lo < bars[i].hi) {
-			fprintf(out, "<path class=\"iv\" d=\"M%.1f %.1fH%.1f\"/>\n",
-				place(&x, bars[i].lo), y + 10, place(&x, bars[i].hi));
-		}
-		put_label(out, WIDTH - 65, y + 14, "start",
-			  report_number_signed(bars[i].value, d).text);
-	}
-	fputs("</svg>\n", out);
 }

@@ -32,6 +32,7 @@ struct report_spread {
 
 extern const struct report_spread report_spreads[REPORT_SPREADS];
 
+bool report_claim_is_rate(const struct claim *c);
 void report_claim_words(struct report_cell *c, const struct claim *claim);
 void report_measured_words(struct report_cell *c, const struct report_claim *row);
 void report_floor_words(struct report_cell *c, const struct report_floor *f);

@@ -4,6 +4,7 @@ import hashlib
 import html.parser
 import json
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -91,6 +92,76 @@ def page(tmp_path_factory):
     return out, results
 
 
+# Of a claim each way that it can be put, and floors of the host in its unit, in another, and none.
+CLAIMS = """    claims:
+      - {text: saves a lot, source: s, hardware: h, change: -30, change_to: -20, unit: instructions per call,
+         arm: SECOND, bench: syscall.null, floor: f.same}
+      - {text: between two numbers, source: s, hardware: h, from: 75.1, to: 67.6, unit: cycles per read,
+         of: what it was, arm: SECOND, bench: ctxsw.futex.fs, floor: f.other}
+      - {text: as a percentage, source: s, hardware: h, percent: -10, percent_to: -5, of: a switch,
+         arm: SECOND, bench: ctxsw.pipe.fs, floor: f.none}
+      - {text: a rate, source: s, hardware: h, from: 12400, to: 21000, unit: connections/s, of: what it was,
+         arm: SECOND, bench: conn.http, no_floor: none is made for it}
+      - {text: nothing in numbers, source: s, hardware: h, arm: SECOND, bench: syscall.fault,
+         no_floor: none is made for it}
+""".replace("SECOND", "n" * 90)
+
+
+def floor(name, unit, value, reason=None):
+    ends = {"low": value, "high": value} if value is None else {"low": value - 1, "high": value + 1}
+    return {"id": name, "unit": unit, "value": value, "n": 12, "formula": "a - b", "reason": reason, **ends}
+
+
+CALIBRATION = {"schema_version": 1, "type": "calibration", "class": "icount", "unit": "instructions",
+               "ticks_per_unit": 8, "ringside": "0.1.0", "host": {"cpu": "c", "kernel": "k"},
+               "replicates": 12, "ticks_per_core_cycle": None, "primitives": [],
+               "floors": [floor("f.same", "instructions", 28.0), floor("f.other", "cycles", 6.2),
+                          floor("f.none", "cycles", None, "ring 0 is interpreted here")]}
+
+
+@pytest.fixture(scope="module")
+def hard(tmp_path_factory):
+    """A page with all that makes pages break: names without end, hundreds of rows, a group that failed."""
+    folder = tmp_path_factory.mktemp("hard")
+    (folder / "k").write_text("faster=25 noise=9")
+    (folder / "bad").write_text("panic")
+    arms = "".join(f"      - {{name: {c * 90}, arm: '{folder}/k,append={'fast' if c == 'n' else c}'}}\n"
+                   for c in "anxyz")
+    (folder / "s.yaml").write_text(
+        f"title: {'a title of many words ' * 9}\nblocks: 6\nbatches: 12\nseed: 1\ngroups:\n"
+        f"  - name: {'g' * 120}\n    benches: [syscall, ctxsw, uaccess, conn]\n    arms:\n{arms}{CLAIMS}"
+        f"  - name: all of it fails\n    benches: [syscall]\n    blocks: 1\n    arms:\n"
+        f"      - {{name: x, arm: {folder}/bad}}\n      - {{name: y, arm: '{folder}/bad,append=y'}}\n")
+    results, out = folder / "r.ndjson", folder / "r.html"
+    subprocess.run([RINGSIDE, "compare", "--scenario", folder / "s.yaml", "--backend", "qemu",
+                    "--icount", "3", "--runner", BUILD / "tests/fake_run", "--results", results],
+                   capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=False)
+    lines = results.read_text().splitlines()
+    plan = lines[0]
+    kept = [line for line in lines[1:] if '"calibration"' not in line[:60]]
+    results.write_text("\n".join([plan, json.dumps(CALIBRATION, separators=(",", ":")), *kept]) + "\n")
+    subprocess.run([RINGSIDE, "report", "--html", out, results], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=False)
+    return out
+
+
+def test_a_page_of_many_rows_says_what_failed_and_sets_claims_beside_measurements(hard):
+    text = hard.read_text()
+    found = Page(text)
+    assert all(ref.startswith("#") and ref[1:] in found.ids for ref in found.refs), found.refs
+    assert text.count('<th scope="row">') > 100
+    assert text.count("no boot has given numbers") == 1
+    titles = re.findall(r"<title>(Saving in .*?)</title>", text)
+    assert [re.sub(r" -?[\d.]+", " N", title) for title in titles] == [
+        "Saving in instructions, claimed N, measured N, floor N",
+        "Saving in %, claimed N, measured N",
+        "Saving in %, claimed N, measured N",
+        "Saving in %, claimed N, measured N"]
+    claimed = [float(re.search(r"claimed ([\d.]+)", title).group(1)) for title in titles]
+    # 25 of 20 to 30; 75.1 to 67.6; 5 to 10 %; and 21000 a second take 41 % less each than 12400.
+    assert claimed == pytest.approx([25, 9.99, 7.5, 40.95], abs=.06)
+
+
 def test_the_page_is_whole_and_needs_nothing_else(page):
     text = page[0].read_text()
     found = Page(text)
@@ -148,12 +219,55 @@ def browser():
         yield b
 
 
+@pytest.mark.parametrize("which", ["page", "hard"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
-def test_in_a_browser_nothing_overlaps_is_cut_or_pale(page, browser, width, scheme):
-    browser.open(pathlib.Path(page[0]), width, scheme)
+def test_in_a_browser_nothing_overlaps_is_cut_or_pale(request, browser, which, width, scheme):
+    made = request.getfixturevalue(which)
+    browser.open(made[0] if which == "page" else made, width, scheme)
     assert browser.run(LOOK) == []
     assert browser.run(CONTRAST) >= 4.5
     dark = browser.run("return matchMedia('(prefers-color-scheme: dark)').matches")
     assert dark == (scheme == "dark")
     assert browser.complaints() == []
+
+
+def test_on_paper_it_is_dark_on_light_with_every_value(page, browser):
+    browser.open(page[0], 800, "dark")
+    browser.devtools("Emulation.setEmulatedMedia", media="print",
+                     features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    ground, text, seen = browser.run("""const body = getComputedStyle(document.body);
+        return [body.backgroundColor, body.color,
+                [...document.querySelectorAll('details table')].every(t => t.checkVisibility({contentVisibilityAuto: true}))];""")
+    browser.devtools("Emulation.setEmulatedMedia", media="")
+    assert (ground, text, seen) == ("rgb(255, 255, 255)", "rgb(0, 0, 0)", True)
+
+
+def test_by_keyboard_the_skip_link_comes_first_and_each_stop_is_seen(page, browser):
+    browser.open(page[0], 1280, "light")
+    stops = []
+    for _ in range(12):
+        browser.devtools("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab",
+                         windowsVirtualKeyCode=9)
+        browser.devtools("Input.dispatchKeyEvent", type="keyUp", key="Tab", code="Tab",
+                         windowsVirtualKeyCode=9)
+        stops.append(browser.run("""const e = document.activeElement, r = e.getBoundingClientRect();
+            return [e.className, r.width > 0 && r.left >= 0, getComputedStyle(e).outlineStyle];"""))
+    assert stops[0][0] == "skip"
+    assert all(seen and outline != "none" for _, seen, outline in stops), stops
+
+
+def test_read_aloud_every_chart_has_a_name_and_every_table_its_heads(page, browser):
+    browser.open(page[0], 1280, "light")
+    browser.devtools("Accessibility.enable")
+    nodes = browser.devtools("Accessibility.getFullAXTree")["nodes"]
+    names = {}
+    for node in nodes:
+        if not node.get("ignored"):
+            names.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
+    charts = names.get("image", []) + names.get("img", [])
+    assert len(charts) >= 12 and all(charts)
+    assert len(names["main"]) == 1 and all(names["region"])
+    assert len(names["columnheader"]) >= 7 and all(names["columnheader"])
+    levels = browser.run("return [...document.querySelectorAll('h1,h2,h3')].map(h => +h.tagName[1])")
+    assert levels[0] == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:]))

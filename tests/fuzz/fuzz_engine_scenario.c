@@ -2,7 +2,7 @@
 /*
  * Scenario files: what stands before a line "%%" is the file, and what follows it the one that it
  * may include, by the name "101". Whatever is read makes groups whose claims are of arms and
- * benchmarks that they have, and a plan that reads back as it was written.
+ * benchmarks that they have, and a plan that reads back as it was written, and as it is printed.
  */
 #include "fuzz.h"
 
@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "engine/scenario.h"
+#include "engine/ymap.h"
 
 #define FILE_NAME    "100"
 #define INCLUDE_NAME "101"
@@ -68,7 +70,7 @@ static void put_files(const uint8_t *data, size_t size)
 
 static void check_group(const struct plan_group *g)
 {
-	must(*g->name && g->benches);
+	must((!g->name || *g->name) && g->benches);
 	must(g->arm_count >= 2 && g->arm_count <= SCHEDULE_ARMS_MAX);
 	must(g->blocks <= SCHEDULE_BLOCKS_MAX && g->claim_count <= PLAN_CLAIMS_MAX);
 	for (size_t i = 0; i < g->claim_count; i++) {
@@ -85,11 +87,13 @@ static void make_plan(struct scenario *s, struct plan *p)
 	*p = (struct plan){
 		.ringside_version = strdup("0.1.0"),
 		.title = TAKE_PTR(s->title),
-		.backend = strdup("qemu"),
-		.icount = PLAN_NO_ICOUNT,
-		.timeout_ns = 1,
-		.seed = 1,
-		.batches = 1,
+		.runner = TAKE_PTR(s->runner),
+		.backend = s->backend ? TAKE_PTR(s->backend) : strdup("qemu"),
+		.icount = s->has_icount ? (int)s->icount : PLAN_NO_ICOUNT,
+		.timeout_ns = s->has_timeout ? s->timeout_ns : NS_PER_SEC,
+		.aa = s->aa,
+		.seed = s->has_seed ? s->seed : 1,
+		.batches = s->has_batches ? (unsigned int)s->batches : 1,
 		.group_count = s->group_count,
 		.groups = TAKE_PTR(s->groups),
 	};
@@ -114,19 +118,53 @@ static size_t boots_of(const struct plan *p)
 	return n;
 }
 
+/* The plan as a line, drawn anew. */
+static char *line_of(struct plan *p)
+{
+	struct err e = ERR_INIT;
+	char *line;
+
+	must(plan_make_schedule(p, &e) == 0);
+	must(plan_line(p, &line, &e) == 0);
+	return line;
+}
+
+/* What a scenario is printed as is a scenario of the same plan. */
+static void check_print(const struct plan *p, const char *line)
+{
+	struct scenario s;
+	struct err e = ERR_INIT;
+	struct plan again;
+	char *text = NULL, *second;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	must(f && scenario_print(p, f, &e) == 0 && fclose(f) == 0);
+	if (len <= YMAP_BYTES_MAX) {
+		put(files[0], text, len);
+		must(scenario_read(path, &s, &e) == 0);
+		make_plan(&s, &again);
+		scenario_fini(&s);
+		second = line_of(&again);
+		must(strcmp(line, second) == 0);
+		plan_fini(&again);
+		free(second);
+	}
+	free(text);
+}
+
 static void check_plan(struct plan *p)
 {
 	struct plan again;
 	struct err e = ERR_INIT;
-	char *line, *second;
+	char *line = line_of(p), *second;
 
-	must(plan_make_schedule(p, &e) == 0);
-	must(plan_line(p, &line, &e) == 0);
 	must(plan_parse(line, strlen(line), &again, &e) == 0);
 	must(plan_line(&again, &second, &e) == 0);
 	must(strcmp(line, second) == 0);
 	plan_fini(&again);
 	free(second);
+	check_print(p, line);
 	free(line);
 }
 
@@ -141,7 +179,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(*e.text == '/' && strchr(e.text, ':'));
 		return 0;
 	}
-	must(*s.title && s.group_count >= 1 && s.group_count <= SCHEDULE_GROUPS_MAX);
+	must(s.title ? *s.title : s.group_count == 1 && s.groups[0].arm_count == 2);
+	must(s.group_count >= 1 && s.group_count <= SCHEDULE_GROUPS_MAX);
 	for (size_t i = 0; i < s.group_count; i++) {
 		check_group(&s.groups[i]);
 	}
