@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 
@@ -224,6 +225,18 @@ def test_what_does_not_belong_together_is_refused_with_its_place(bench):
     assert refused(bench, one, other) == \
         "cpu: line 2: this boot's host CPU is 'Other CPU', that of the boots before it 'Fake CPU': one " \
         "comparison is of one machine"
+
+
+def test_a_full_disk_leaves_no_part_of_what_was_merged(bench):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+    files, merged = bench.files(), bench.path / "all"
+    p = bench.run(RINGSIDE, "report", "--results", str(merged), *files, preexec_fn=limit)
+    assert (p.returncode, p.stdout) == (4, "")
+    assert p.stderr == f"ringside: error: {merged}: the results cannot be written\n"
+    assert not merged.exists()
 
 
 def edited(bench, path, name, how):

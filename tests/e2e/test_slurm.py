@@ -17,6 +17,7 @@ RINGSIDE = str(BUILD / "ringside")
 FAKE_RUN = str(BUILD / "tests" / "fake_run")
 FAKE_BOOT = str(BUILD / "tests" / "fake_boot")
 TOOLS = TOP / "tools" / "slurm"
+PAIR = ["--a", "k", "--b", "k,append=x", "--bench", "syscall", "--backend", "qemu"]
 ENV = {"RINGSIDE": RINGSIDE, "RINGSIDE_SLURM_BEAT_S": "1"}
 
 
@@ -240,11 +241,14 @@ def test_guests_that_really_boot_count_the_same_in_shards(job):
     (["d", "--", "test", "x"], 2, "expected DIR SHARDS -- test|compare WORD..."),
     (["--sbatch"], 2, "--sbatch needs a value"),
     (["--fast", "d"], 2, "'--fast' is no option"),
-    (["d", "4", "--", "compare", "--a", "k"], 2, "the shards of a comparison draw one plan: give --seed"),
+    (["d", "4", "--", "compare", "--a", "k"], 2, "ringside: error: --b is missing"),
+    (["d", "4", "--", "compare", *PAIR], 2, "the shards of a comparison are of one plan: give --seed"),
+    (["d", "13", "--", "compare", *PAIR, "--seed", "1"], 2, "13 shards of 12 blocks: there are at most as many"),
+    (["d", "4", "--", "compare", *PAIR, "--seed", "1", "--pilot"], 2, "'--pilot' is for the whole"),
     (["d", "4", "--", "compare", "--seed", "1", "--resume"], 2, "'--resume' is for the whole, not for a shard"),
     (["d", "4", "--", "test", "--out", "x", "y"], 2, "'--out' is for the whole, not for a shard"),
     (["d", "4", "--", "test", "none.yaml"], 2, "none.yaml: No such file or directory"),
-    (["old", "4", "--", "compare", "--seed", "1"], 4, "old cannot be made, or exists"),
+    (["old", "4", "--", "compare", *PAIR, "--seed", "1"], 4, "old cannot be made, or exists"),
 ])
 def test_wrong_words_are_refused_before_anything_is_submitted(tmp_path, words, status, text):
     (tmp_path / "old").mkdir()
