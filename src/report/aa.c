@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/html_priv.h"
 #include "report/report_priv.h"
 #include "stats/binomial.h"
 
@@ -125,6 +126,14 @@ int report_aa_status(const struct report_set *s)
 	return trials ? status : 3;
 }
 
+static const char *answer_of(int status)
+{
+	return status == 0   ? "No benchmark has more false alarms than a test at 5 % may have."
+	       : status == 1 ? "More false alarms than a test at 5 % may have: the verdicts of "
+			       "this machine are not to be trusted."
+			     : "Nothing was compared that might have been a false alarm.";
+}
+
 /**
  * report_aa_text() - a row for each benchmark
  * @s: of computed reports, all of an arm with itself
@@ -136,7 +145,6 @@ void report_aa_text(const struct report_set *s, FILE *out)
 {
 	size_t n, lo, hi;
 	_cleanup_free_ struct report_aa *rows = make_rows(s, &n);
-	int status = report_aa_status(s);
 
 	fprintf(out, "\n  %-*s%9s%13s%10s%10s%9s\n", NAME, "of an arm with itself", "compared",
 		"p <= .05", "rejected", "expected", "largest");
@@ -150,16 +158,73 @@ void report_aa_text(const struct report_set *s, FILE *out)
 			report_number(rows[i].largest, 3).text);
 	}
 	fputc('\n', out);
-	report_wrap(out, 0, 0,
-		    status == 0 ? "No benchmark has more false alarms than a test at 5 % may have."
-		    : status == 1
-			    ? "More false alarms than a test at 5 % may have: the verdicts of "
-			      "this machine are not to be trusted."
-			    : "Nothing was compared that might have been a false alarm.");
+	report_wrap(out, 0, 0, answer_of(report_aa_status(s)));
 	report_wrap(out, 0, 0,
 		    "(rejected: the interval leaves zero out and the effect is larger than the "
 		    "margin; expected: of a test at 5 %, for all rows together in 19 of 20 runs; "
 		    "largest: |effect|)");
+}
+
+/**
+ * report_aa_markdown() - the same as a table of Markdown
+ * @s: of computed reports, all of an arm with itself
+ * @out: where to
+ *
+ * Context: any thread that owns @out.
+ */
+void report_aa_markdown(const struct report_set *s, FILE *out)
+{
+	size_t n, lo, hi;
+	_cleanup_free_ struct report_aa *rows = make_rows(s, &n);
+
+	fputs("| of an arm with itself | compared | p <= .05 | rejected | expected | largest |\n"
+	      "| --- | ---: | ---: | ---: | ---: | ---: |\n",
+	      out);
+	for (size_t i = 0; i < n; i++) {
+		report_aa_expected(n, rows[i].trials, &lo, &hi);
+		fprintf(out, "| `%s` | %zu | %zu | %zu | %zu to %zu | %s |\n", rows[i].name,
+			rows[i].trials, rows[i].by_p, rows[i].rejected, lo, hi,
+			report_number(rows[i].largest, 3).text);
+	}
+	fprintf(out, "\n%s\n\n", answer_of(report_aa_status(s)));
+}
+
+/**
+ * report_aa_html() - the same as a part of the page
+ * @s: of computed reports, all of an arm with itself
+ * @out: where to
+ *
+ * Context: any thread that owns @out.
+ */
+void report_aa_html(const struct report_set *s, FILE *out)
+{
+	static const char *const heads[] = {"compared", "p \u2264 .05", "rejected", "expected",
+					    "largest effect"};
+	size_t n, lo, hi;
+	_cleanup_free_ struct report_aa *rows = make_rows(s, &n);
+
+	fprintf(out, "<h2 id=\"aa\">False alarms</h2>\n<p>%s</p>\n",
+		answer_of(report_aa_status(s)));
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"false alarms\">"
+	      "<table class=\"r\"><thead><tr><th scope=\"col\">benchmark</th>",
+	      out);
+	for (size_t k = 0; k < ARRAY_SIZE(heads); k++) {
+		fprintf(out, "<th scope=\"col\">%s</th>", heads[k]);
+	}
+	fputs("</tr></thead><tbody>\n", out);
+	for (size_t i = 0; i < n; i++) {
+		report_aa_expected(n, rows[i].trials, &lo, &hi);
+		fputs("<tr><th scope=\"row\">", out);
+		report_html_text(out, rows[i].name);
+		fprintf(out,
+			"</th><td data-l=\"%s\">%zu</td><td data-l=\"%s\">%zu</td><td "
+			"data-l=\"%s\">%zu</td><td data-l=\"%s\">%zu to %zu</td><td "
+			"data-l=\"%s\">%s</td></tr>\n",
+			heads[0], rows[i].trials, heads[1], rows[i].by_p, heads[2],
+			rows[i].rejected, heads[3], lo, hi, heads[4],
+			report_number(rows[i].largest, 3).text);
+	}
+	fputs("</tbody></table></div>\n", out);
 }
 
 /**

@@ -419,6 +419,9 @@ int report_set_html(const struct report_set *s, const struct report_html *h, FIL
 			"recorded; what they say so far is no verdict.</p>\n",
 			s->boots_recorded, s->boots_planned);
 	}
+	if (s->aa) {
+		report_aa_html(s, out);
+	}
 	fputs("<h2 id=\"verdicts\">Verdicts</h2>\n", out);
 	if (s->gate) {
 		fputs("<p class=\"gate\">", out);

@@ -240,6 +240,8 @@ size_t report_aa_rows(const struct report_set *s, struct report_aa *ret, size_t 
 void report_aa_expected(size_t rows, size_t trials, size_t *ret_lo, size_t *ret_hi);
 int report_aa_status(const struct report_set *s);
 void report_aa_text(const struct report_set *s, FILE *out);
+void report_aa_markdown(const struct report_set *s, FILE *out);
+void report_aa_html(const struct report_set *s, FILE *out);
 json_t *report_aa_json(const struct report_set *s);
 
 bool report_set_is_plain(const struct report_set *s);

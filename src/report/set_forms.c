@@ -168,6 +168,9 @@ static void put_markdown(FILE *out, const char *s)
  */
 int report_set_markdown(const struct report_set *s, FILE *out)
 {
+	if (s->aa) {
+		report_aa_markdown(s, out);
+	}
 	for (size_t i = 0; i < s->n_reports; i++) {
 		const struct report *r = s->reports[i];
 		char a = report_letter(r, STATS_A), b_side = report_letter(r, STATS_B);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "near.h"
+#include "report/html.h"
 #include "report/report.h"
 
 #define COMPARISONS 20
@@ -120,6 +121,26 @@ static void without_six_blocks_nothing_was_compared(void **state)
 	assert_int_equal(report_set_exit_status(&set), 3);
 }
 
+static void markdown_and_page_have_the_same(void **state)
+{
+	char *text;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	const struct report_html h = {.file = "r.ndjson", .sha256 = "0123"};
+
+	make(4, 5);
+	assert_int_equal(report_set_markdown(&set, f), 0);
+	fflush(f);
+	assert_non_null(strstr(text,
+			       "| `syscall.null` | 20 | 4 | 4 | 0 to 3 | 5.005 |\n\nMore false "
+			       "alarms than a test at 5 % may have"));
+	assert_int_equal(report_set_html(&set, &h, f), 0);
+	fclose(f);
+	assert_non_null(strstr(text, "<h2 id=\"aa\">False alarms</h2>\n<p>More false alarms"));
+	assert_non_null(strstr(text, "<td data-l=\"expected\">0 to 3</td>"));
+	free(text);
+}
+
 static void the_json_has_the_same(void **state)
 {
 	json_t *root, *row;
@@ -145,6 +166,7 @@ int main(void)
 					  teardown),
 		cmocka_unit_test(the_more_rows_the_wider_their_ranges),
 		cmocka_unit_test_teardown(without_six_blocks_nothing_was_compared, teardown),
+		cmocka_unit_test_teardown(markdown_and_page_have_the_same, teardown),
 		cmocka_unit_test_teardown(the_json_has_the_same, teardown),
 	};
 
