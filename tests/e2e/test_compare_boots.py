@@ -6,7 +6,6 @@ import subprocess
 import time
 
 import pytest
-import record_schema
 from conftest import PATIENCE_S, RINGSIDE
 
 WORDS = ["compare", "--a", "base,append=nofsgsbase", "--b", "base", "--bench",
@@ -27,10 +26,6 @@ def whole(tmp_path_factory):
     # One block decides nothing, whatever the numbers.
     assert p.returncode == 3, p.stderr
     return results, json.loads(p.stdout)
-
-
-def test_every_line_is_as_the_schema_says(whole):
-    assert len(record_schema.check_file(whole[0])) == 5
 
 
 def rows(report):
@@ -62,6 +57,33 @@ def test_killed_twice_and_resumed_the_report_is_the_same_to_the_digit(whole, tmp
     end = compare(results, "--resume", "--json")
     assert end.returncode == 3, end.stderr
     assert json.loads(end.stdout) == whole[1]
+
+
+def test_a_pilot_knows_how_long_boots_take_and_that_nothing_varies(tmp_path):
+    p = subprocess.run([RINGSIDE, "compare", "--a", "base", "--aa", "--bench", "syscall.null", "--pilot",
+                        "2", "--batches", "5", "--seed", "3", "--backend", "qemu", "--icount", "3",
+                        "--results", tmp_path / "r.ndjson", "--json"], text=True,
+                       capture_output=True, stdin=subprocess.DEVNULL, timeout=4 * PATIENCE_S)
+    assert p.returncode == 0, p.stderr
+    pilot = json.loads(p.stdout)
+    assert (pilot["boots"], pilot["class"]) == (8, "icount")
+    assert 0 < pilot["seconds_to_user_space"] < pilot["seconds_a_boot"]
+    assert pilot["seconds_a_block"] == pytest.approx(4 * pilot["seconds_a_boot"] / pilot["jobs"])
+    assert pilot["benchmarks"][0]["s_d"] <= 0.05
+
+
+def test_an_arm_compared_with_itself_is_never_taken_for_another(tmp_path):
+    """Whole comparisons; tests/unit/test_report_simulated.c has the many that noise needs."""
+    p = subprocess.run([RINGSIDE, "compare", "--a", "base", "--aa", "2", "--bench", "syscall.null",
+                        "--blocks", "6", "--batches", "3", "--seed", "3", "--backend", "qemu",
+                        "--icount", "3", "--results", tmp_path / "r.ndjson", "--json"], text=True,
+                       capture_output=True, stdin=subprocess.DEVNULL, timeout=8 * PATIENCE_S)
+    assert p.returncode == 0, p.stderr
+    report = json.loads(p.stdout)
+    assert report["aa"] == [{"benchmark": "syscall.null", "compared": 2, "significant": 0,
+                             "rejected": 0, "expected": [0, 1], "largest_effect": pytest.approx(
+                                 0, abs=0.05)}]
+    assert [c["benchmarks"][0]["verdict"] for c in report["comparisons"]] == ["equivalent"] * 2
 
 
 SCENARIO = """title: three arms
