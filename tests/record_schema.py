@@ -13,7 +13,7 @@ def validator(name):
     return jsonschema.Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": SCHEMA["definitions"]})
 
 
-VALIDATORS = {name: validator(name) for name in ("plan", "calibration", "no_calibration", "boot", "record")}
+VALIDATORS = {name: validator(name) for name in ("plan", "calibration", "no_calibration", "noise_floor", "boot", "record")}
 
 
 def complaints(line, name=None):

@@ -43,6 +43,19 @@ def test_plans_of_words_shards_and_pilots(bench):
     assert plan_of(bench.results + ".pilot")[0]["pilot"] is True
 
 
+def test_the_noise_floors_of_a_host(bench):
+    bench.behave("noise=2")
+    for name, how in ("aa", ["--aa", "20"]), ("ab", ["--aa", "1"]):
+        bench.results = str(bench.path / name)
+        p = bench.run(RINGSIDE, "compare", "--a", bench.kernel, "--bench", "syscall.null", "--blocks", "6", "--backend",
+                      "qemu", "--icount", "3", "--runner", FAKE, "--seed", "1", "--batches", "5", "--results", bench.results,
+                      *how)
+        assert p.returncode in (0, 3), p.stderr
+    assert plan_of(str(bench.path / "aa"))[0]["aa"] is True
+    floors = [line for line in plan_of(bench.results)[1] if line["type"] == "noise-floor"]
+    assert [f["benchmark"] for f in floors[0]["floors"]] == ["syscall.null"]
+
+
 @pytest.mark.parametrize("calibration", ["none", "file"])
 def test_a_plan_with_claims_and_where_their_floors_come_from(bench, calibration):
     file = bench.path / "calibration"
