@@ -150,7 +150,9 @@ static void add_row(const struct report_set *s, struct report_gate *g, const str
 	}
 	report_sentence(w->r, w->b, sentence, sizeof(sentence));
 	add(g, "%.200s %s: %s", w->b->name, stats_verdict_name(c->verdict), sentence);
-	if (!isnan(c->p_holm) && c->p_holm <= ALPHA) {
+	if (w->r->family == 1 && !c->exact) {
+		add(g, " p %s.", report_p(c->p).text);
+	} else if (!isnan(c->p_holm) && c->p_holm <= ALPHA) {
 		add(g, " p %s among all %zu rows (Holm).", report_p(c->p_holm).text, w->r->family);
 	}
 	if (more) {

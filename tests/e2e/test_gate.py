@@ -137,3 +137,4 @@ def test_a_gate_is_of_the_comparison_and_not_of_its_pilot(bench):
                   "--icount", "3", "--runner", FAKE, "--results", bench.results, "--gate")
     assert p.returncode == 1, p.stderr
     assert last_line(p.stdout).startswith("gate failed: syscall.null worse: ")
+    assert last_line(p.stdout).endswith(" of A. p 0.0312.")
