@@ -190,6 +190,9 @@ static void put_set_head(FILE *out, const struct report_set *s)
 		 "arm of a group in an order drawn at random and again in its mirror",
 		 s->boots_recorded, s->boots_planned, (unsigned long long)first->seed);
 	report_line(out, "plan", text);
+	snprintf(text, sizeof(text), "%zu rows: p-values are adjusted for all of them (Holm)",
+		 first->family);
+	report_line(out, "family", text);
 	report_put_sizing(out, first);
 	if (report_set_has_one_margin(s)) {
 		report_put_margin(out, first);
