@@ -76,6 +76,9 @@ static bool decide_said(const struct outcome_facts *f, struct outcome *o)
 	} else if (f->panic_seen) {
 		set(o, OUTCOME_PANIC, OUTCOME_KIND_PANIC, "the guest kernel panicked: %s",
 		    f->console_text);
+	} else if (f->agent_error[0]) {
+		set(o, OUTCOME_NO_STATUS, OUTCOME_KIND_NO_STATUS,
+		    "the guest's agent gave up, so there is no status: %s", f->agent_error);
 	} else {
 		return false;
 	}

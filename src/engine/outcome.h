@@ -60,17 +60,18 @@ enum stop_reason {
 #define OUTCOME_TEXT_MAX 512
 
 struct outcome_facts {
-	bool job;                /* a command or job was to run: a status is due */
-	bool user_seen;          /* user space came up (agent line or user mark) */
-	unsigned int cpus_asked; /* 0: not to be judged */
-	unsigned int cpus_seen;  /* that the agent found online; 0: it did not say */
-	bool exit_seen;          /* the agent reported how the command ended */
-	int exit_status;         /* as the guest said, not limited to 8 bits */
-	int exit_signal;         /* 0, or the signal that ended the command */
-	bool panic_seen;         /* on the console */
-	bool boot_panic;         /* and it was about a missing root or init */
-	bool oops_seen;          /* on the console, and --fail-on names its kind */
-	bool halted_seen;        /* "System halted" or "Power down" on the console */
+	bool job;                           /* a command or job was to run: a status is due */
+	bool user_seen;                     /* user space came up (agent line or user mark) */
+	unsigned int cpus_asked;            /* 0: not to be judged */
+	unsigned int cpus_seen;             /* that the agent found online; 0: it did not say */
+	bool exit_seen;                     /* the agent reported how the command ended */
+	int exit_status;                    /* as the guest said, not limited to 8 bits */
+	int exit_signal;                    /* 0, or the signal that ended the command */
+	char agent_error[OUTCOME_TEXT_MAX]; /* not empty: the agent gave up, and why */
+	bool panic_seen;                    /* on the console */
+	bool boot_panic;                    /* and it was about a missing root or init */
+	bool oops_seen;                     /* on the console, and --fail-on names its kind */
+	bool halted_seen;                   /* "System halted" or "Power down" on the console */
 	bool timed_out;
 	bool alive;         /* timed_out: the agent was to say that it lives, and had */
 	uint64_t silent_ns; /* and that was so long before */

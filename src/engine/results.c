@@ -61,14 +61,17 @@ static void take_line(struct results *r)
 		take_agent(r, j);
 	} else if (strcmp(type, "kernel") == 0) {
 		r->kernel = j;
-	} else if (strcmp(type, "exit") == 0 && json_is_integer(json_object_get(j, "status"))) {
-		/* Without a status it is the agent that failed: then there is none. */
+	} else if (strcmp(type, "exit") == 0 && !json_is_integer(json_object_get(j, "status"))) {
+		/* Without a status it is the agent that failed. */
+		r->agent_error = json_string_value(json_object_get(j, "error"));
+	} else if (strcmp(type, "exit") == 0) {
 		r->exit_seen = true;
 		r->exit_status = (int)json_integer_value(json_object_get(j, "status"));
 		r->exit_signal = (int)json_integer_value(json_object_get(j, "signal"));
 	}
 	if (json_array_append_new(r->lines, j) < 0) {
 		r->kernel = r->kernel == j ? NULL : r->kernel;
+		r->agent_error = NULL;
 		r->dropped++;
 	}
 }

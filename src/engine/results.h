@@ -32,6 +32,7 @@ struct results {
 
 	bool exit_seen;
 	int exit_status, exit_signal;
+	const char *agent_error; /* why there is no status; in one of the lines, or NULL */
 };
 
 void results_init(struct results *r, json_t *lines);

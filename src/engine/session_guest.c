@@ -185,6 +185,10 @@ void session_on_frame(void *ctx, uint8_t stream, const uint8_t *payload, size_t 
 		s->kernel = s->results.kernel;
 		session_on_kernel_log(s, s->kernel);
 	}
+	if (s->results.agent_error && !s->facts.agent_error[0]) {
+		snprintf(s->facts.agent_error, sizeof(s->facts.agent_error), "%s",
+			 s->results.agent_error);
+	}
 	if (s->results.exit_seen && !s->facts.exit_seen) {
 		s->facts.exit_seen = true;
 		s->facts.exit_status = s->results.exit_status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* See suite_file.h: one text of the file each, judged and made what the engine wants. */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <regex.h>
@@ -101,9 +102,30 @@ int suite_check_name(const struct suite_reading *r, const char *key, const struc
 	return 0;
 }
 
-static const char *kind_text(enum suite_path_kind kind)
+static const char *what_it_is(mode_t mode)
 {
-	return kind == SUITE_PATH_FILE ? "a file" : "a directory";
+	return S_ISDIR(mode)    ? "a directory"
+	       : S_ISREG(mode)  ? "a file"
+	       : S_ISFIFO(mode) ? "a pipe"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a device";
+}
+
+/* What is read to its end must have one; a root may also be a disk. */
+static const char *wrong_kind(enum suite_path_kind kind, mode_t mode)
+{
+	switch (kind) {
+	case SUITE_PATH_FILE:
+		return S_ISREG(mode) ? NULL : "a file";
+	case SUITE_PATH_FOLDER:
+		return S_ISDIR(mode) ? NULL : "a directory";
+	case SUITE_PATH_ROOT:
+		return S_ISDIR(mode) || S_ISREG(mode) || S_ISBLK(mode)
+			       ? NULL
+			       : "a directory, a file or a disk";
+	default:
+		return S_ISDIR(mode) || S_ISREG(mode) ? NULL : "a file or a directory";
+	}
 }
 
 /**
@@ -122,6 +144,7 @@ int suite_find_path(const struct suite_reading *r, const char *key, struct ymap_
 		    const char *name, enum suite_path_kind kind, char **ret)
 {
 	_cleanup_free_ char *path = NULL;
+	const char *wrong;
 	struct stat st;
 	int n = *name == '/' ? asprintf(&path, "%s", name)
 			     : asprintf(&path, "%s/%s", r->folder, name);
@@ -133,12 +156,41 @@ int suite_find_path(const struct suite_reading *r, const char *key, struct ymap_
 	if (stat(path, &st) < 0) {
 		return suite_fail(r, pos, "'%s': %s: %s", key, path, strerror(errno));
 	}
-	if (kind != SUITE_PATH_ANY && S_ISDIR(st.st_mode) == (kind == SUITE_PATH_FILE)) {
-		return suite_fail(r, pos, "'%s': %s: expected %s, got %s", key, path,
-				  kind_text(kind), S_ISDIR(st.st_mode) ? "a directory" : "a file");
+	wrong = wrong_kind(kind, st.st_mode);
+	if (wrong) {
+		return suite_fail(r, pos, "'%s': %s: expected %s, got %s", key, path, wrong,
+				  what_it_is(st.st_mode));
 	}
 	*ret = TAKE_PTR(path);
 	return 0;
+}
+
+/**
+ * suite_check_has_files() - whether a directory has what could be run
+ * @r: the file
+ * @key: what it is the value of
+ * @pos: where it stands
+ * @path: the directory
+ *
+ * Return: 0, or -EINVAL when there is no file in it.
+ * Context: a thread that may block.
+ */
+int suite_check_has_files(const struct suite_reading *r, const char *key, struct ymap_pos pos,
+			  const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	bool found = false;
+	struct stat st;
+
+	if (!dir) {
+		return suite_fail(r, pos, "'%s': %s: %s", key, path, strerror(errno));
+	}
+	while (!found && (entry = readdir(dir))) {
+		found = fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISREG(st.st_mode);
+	}
+	closedir(dir);
+	return found ? 0 : suite_fail(r, pos, "'%s': %s: there is no file in it", key, path);
 }
 
 /* Of "HOST:GUEST" the guest's part: it is absolute, so colons of the host's part stay. */
@@ -284,7 +336,7 @@ int suite_take_root(const struct suite_reading *r, const struct ymap_text *t, ch
 	if (strcmp(t->s, "initramfs") == 0) {
 		return 0;
 	}
-	code = suite_find_path(r, "root", t->pos, name, SUITE_PATH_ANY, &path);
+	code = suite_find_path(r, "root", t->pos, name, SUITE_PATH_ROOT, &path);
 	if (code == 0 && asprintf(ret, "%s%s", path, t->s + len) < 0) {
 		*ret = NULL;
 		code = suite_no_memory(r);

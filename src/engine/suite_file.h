@@ -78,7 +78,7 @@ __printf(3, 4) int suite_fail(const struct suite_reading *r, struct ymap_pos pos
 int suite_no_memory(const struct suite_reading *r);
 
 /* suite_check.c: one text each; what they return is the caller's to free. */
-enum suite_path_kind { SUITE_PATH_ANY, SUITE_PATH_FILE, SUITE_PATH_FOLDER };
+enum suite_path_kind { SUITE_PATH_ANY, SUITE_PATH_FILE, SUITE_PATH_FOLDER, SUITE_PATH_ROOT };
 
 int suite_check_name(const struct suite_reading *r, const char *key,
 		     const struct ymap_text *t) __must_check;
@@ -86,6 +86,8 @@ int suite_check_line(const struct suite_reading *r, const char *key,
 		     const struct ymap_text *t) __must_check;
 int suite_find_path(const struct suite_reading *r, const char *key, struct ymap_pos pos,
 		    const char *name, enum suite_path_kind kind, char **ret) __must_check;
+int suite_check_has_files(const struct suite_reading *r, const char *key, struct ymap_pos pos,
+			  const char *path) __must_check;
 int suite_take_file(const struct suite_reading *r, const struct ymap_text *t,
 		    char **ret) __must_check;
 int suite_take_share(const struct suite_reading *r, const struct ymap_text *t,

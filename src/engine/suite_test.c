@@ -162,6 +162,9 @@ static int take_kind(const struct suite_reading *r, const struct suite_file_test
 		code = suite_find_path(r, kinds[i].key, text->pos, text->s, kinds[i].path,
 				       &to->path);
 	}
+	if (code == 0 && to->path && kinds[i].path == SUITE_PATH_FOLDER) {
+		code = suite_check_has_files(r, kinds[i].key, text->pos, to->path);
+	}
 	return code == 0 ? take_only(r, f, to) : code;
 }
 

@@ -23,3 +23,11 @@ def test_more_disks_than_there_is_room_for_are_249():
     end = ringside("run", *["--disk", "x"] * 9)
     assert (end.status, end.out) == (249, b"")
     assert end.err == "ringside: error: --disk: 9 disks, at most 8 can be given\n"
+
+
+def test_what_the_agent_could_not_do_is_the_reason(tmp_path):
+    (tmp_path / "empty").write_bytes(bytes(1 << 20))
+    end = in_guest("true", options=("--root", tmp_path / "empty"))
+    assert end.status == 245
+    assert end.err.splitlines()[0] == ("ringside: error: the guest's agent gave up, so there is no status: root: /dev/vda "
+                                       "holds no file system that this kernel knows")

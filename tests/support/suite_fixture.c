@@ -11,7 +11,7 @@ struct suite_plan suite_plan;
 const char *suite_folder;
 static struct temp_folder folder;
 
-static const char *const folders[] = {"kst", "mods"};
+static const char *const folders[] = {"kst", "mods", "none"};
 static const char *const files[] = {"data",   "a:b",     "a.sh",    "payload",
 				    "a.yaml", "kst/one", "kst/two", "mods/x.ko"};
 

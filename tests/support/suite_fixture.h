@@ -10,7 +10,8 @@
 extern struct err suite_error;
 extern struct suite *suite;
 extern struct suite_plan suite_plan;
-extern const char *suite_folder; /* with: data, a:b, a.sh, payload, kst/one, kst/two, mods/x.ko */
+extern const char
+	*suite_folder; /* with: data, a:b, a.sh, payload, kst/one, kst/two, mods/x.ko, none/ */
 
 int suite_setup(void **state);
 int suite_teardown(void **state);

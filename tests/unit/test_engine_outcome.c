@@ -67,6 +67,19 @@ static void a_panic_is_240_however_the_machine_ended(void **state)
 	}
 }
 
+static void an_agent_that_gives_up_says_why(void **state)
+{
+	judge((struct outcome_facts){.job = true,
+				     .user_seen = true,
+				     .stop = STOP_EXIT_PORT,
+				     .agent_error = "root: no file system"},
+	      245, OUTCOME_KIND_NO_STATUS);
+	assert_string_equal(o.text, "the guest's agent gave up, so there is no status: root: no "
+				    "file system");
+	judge((struct outcome_facts){.panic_seen = true, .agent_error = "root"}, 240,
+	      OUTCOME_KIND_PANIC);
+}
+
 static void a_missing_root_or_init_is_242(void **state)
 {
 	judge((struct outcome_facts){.panic_seen = true, .boot_panic = true}, 242,
@@ -228,6 +241,7 @@ int main(void)
 		cmocka_unit_test(a_command_ended_by_a_signal_is_told_as_the_shell_tells_it),
 		cmocka_unit_test(a_panic_is_240_however_the_machine_ended),
 		cmocka_unit_test(a_missing_root_or_init_is_242),
+		cmocka_unit_test(an_agent_that_gives_up_says_why),
 		cmocka_unit_test(the_clocks_are_242_and_244),
 		cmocka_unit_test(a_guest_that_is_silent_hangs_and_one_that_is_heard_is_slow),
 		cmocka_unit_test(a_status_stands_although_the_clock_ran_out_after_it),
