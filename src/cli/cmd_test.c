@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -276,6 +277,17 @@ static int choose_cases(struct context *x, struct err *e)
 	return r < 0 ? r : suite_expand(x->suite, &sel, &x->plan, e);
 }
 
+/* Each guest takes some, and the limit that a shell has is for programs that use select(2). */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)!setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 /**
  * cmd_test() - "ringside test"
  * @argc: number of words, the command's name first
@@ -301,6 +313,9 @@ int cmd_test(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTTIN, SIG_IGN);
 	signal(SIGTTOU, SIG_IGN);
+	/* A file that may not grow is an error like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
+	raise_descriptors();
 	r = test_options_parse(&x->o, argc, argv, &e);
 	if (r == 0) {
 		r = choose_cases(x, &e);

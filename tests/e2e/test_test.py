@@ -141,8 +141,19 @@ def test_a_report_that_cannot_be_written_is_4_and_the_results_stay(tmp_path):
 
 def no_large_files():
     """As on a disk that gets full: what is appended to fails at some size."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
+
+
+def few_descriptors():
+    """As a shell has them: fewer than there may be."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (20, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
+def test_many_guests_at_once_have_the_descriptors_that_there_may_be(tmp_path):
+    path = suite(tmp_path, *((f"t{i}", "command: [sleep=0.3]") for i in range(16)))
+    p = subprocess.run([RINGSIDE, *map(str, words(tmp_path, "--jobs", 16, path))], capture_output=True, text=True,
+                       stdin=subprocess.DEVNULL, timeout=PATIENCE_S, preexec_fn=few_descriptors)
+    assert p.returncode == 0, p.stderr
 
 
 def test_results_that_cannot_be_kept_are_4_and_what_had_ended_is_told(tmp_path):
