@@ -257,7 +257,7 @@ ANIMALS = (
     lkdtm("hard lockup is a panic", "HARDLOCKUP", append=f"{SOON} nmi_watchdog=panic", options=("--cpus", "2"),
           **panic("Hard LOCKUP")),
     lkdtm("hung task", "HUNG_TASK", append=HUNG, options=("--fail-on", "hung"),
-          **oops(r"INFO: task sh:\d+ blocked for more than 1 seconds\.")),
+          **oops(r"INFO: task \S+:\d+ blocked for more than 1 seconds\.")),
     lkdtm("hung task is a panic", "HUNG_TASK", append=f"{HUNG} sysctl.kernel.hung_task_panic=1",
           **panic("hung_task: blocked tasks")),
     lkdtm("workqueue that stands still", "SOFTLOCKUP", append="nosoftlockup nmi_watchdog=0 "

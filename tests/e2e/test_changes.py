@@ -16,7 +16,7 @@ sys.path.insert(0, str(TOP / "tests/support"))
 import junit  # noqa: E402
 
 SUITE = "bench/suites/changes.yaml"
-LIMIT_S = 900
+LIMIT_S = 1800
 MASKS = ("host", "host,-fsgsbase,-smap")
 AXES = [(mask, cpus) for mask in MASKS for cpus in (1, 2)]
 

@@ -69,6 +69,17 @@ def test_a_status_from_240_becomes_239_and_the_true_one_is_in_the_status_file(tm
                                    "those above are ours\n")
 
 
+def test_each_status_of_a_byte_comes_through_or_is_told(tmp_path):
+    wrong = {}
+    for n in range(256):
+        end = run(tmp_path, f"b0{n:02x} e6f4 ebfe", "--status-file", tmp_path / "status")
+        told = f"ringside: warning: the guest's status {n} is given as 239: those above are ours\n" if n > 239 else ""
+        found = (end.returncode, (tmp_path / "status").read_text(), end.stderr.decode())
+        if found != (min(n, 239), f"{n}\n", told):
+            wrong[n] = found
+    assert wrong == {}
+
+
 def test_a_flood_of_output_into_a_full_disk_ends_the_run(tmp_path):
     with open("/dev/full", "wb") as full:
         end = run(tmp_path, "66baf803 b041 ee ebfd", stdout=full)
