@@ -363,6 +363,14 @@ static void keep_core(struct session *s)
 	}
 }
 
+static void keep_registers(struct session *s)
+{
+	s->record->registers = json_array();
+	for (size_t i = 0; i < s->cpu_count; i++) {
+		json_array_append_new(s->record->registers, record_text_to_json(s->cpus[i].text));
+	}
+}
+
 static void keep_backtrace(struct session *s)
 {
 	struct decoder none = {.pid = 0};
@@ -414,6 +422,7 @@ static int conclude(struct session *s, struct outcome *ret, struct err *e)
 		failure_report(stderr, s->cpus, s->cpu_count, s->cfg->symbols_fd, &s->console,
 			       s->cfg->console_fd == STDOUT_FILENO);
 		keep_console_tail(s);
+		keep_registers(s);
 		keep_backtrace(s);
 		if (s->cfg->core) {
 			keep_core(s);

@@ -83,6 +83,7 @@ void record_boot_fini(struct record_boot *r)
 	json_decref(r->calltime);
 	json_decref(r->console_tail);
 	json_decref(r->backtrace);
+	json_decref(r->registers);
 	json_decref(r->host);
 	memset(r, 0, sizeof(*r));
 }
@@ -314,6 +315,9 @@ json_t *record_boot_to_json(const struct record_boot *r)
 
 	if (o && r->backtrace) {
 		json_object_set(o, "backtrace", r->backtrace);
+	}
+	if (o && r->registers) {
+		json_object_set(o, "registers", r->registers);
 	}
 	if (o && r->paused_ns) {
 		json_object_set_new(o, "paused_ns", json_integer((json_int_t)r->paused_ns));

@@ -87,6 +87,7 @@ struct record_boot {
 	json_t *calltime;     /* or NULL */
 	json_t *console_tail; /* array of strings, or NULL */
 	json_t *backtrace;    /* likewise: where a guest was that failed */
+	json_t *registers;    /* likewise: of each vCPU, several lines */
 
 	int status;
 	const char *outcome_kind; /* static */

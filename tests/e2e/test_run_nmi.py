@@ -9,7 +9,7 @@ from conftest import in_guest, ringside
 def test_a_timeout_comes_with_a_backtrace_of_each_cpu_and_in_time():
     start = time.monotonic()
     end = in_guest("sh", "-c", "while :; do :; done", options=("--cpus", 2, "--timeout", 15, "--nmi"))
-    assert time.monotonic() - start < 16
+    assert time.monotonic() - start < 18  # 0.3 s, and what a busy machine adds
     assert end.status == 244, end.err
     assert end.err.startswith("ringside: error: the guest did not end within the 15 s of --timeout\n"), end.err
     for cpu in range(2):

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import time
 
 import pytest
 
@@ -44,7 +43,9 @@ def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path
     said = r"vCPU 0: RIP 0x\w{16} = \w+\+0x\w+ \(firmware/lib/\w+\.[ch]:\d+\)"
     assert re.search(rf"^--- with lines of the source\n{said}\n( \? .*\n)+---$", end.stderr.decode(), re.M), \
         end.stderr.decode()
-    lines = json.loads(record.read_text())["backtrace"]
+    r = json.loads(record.read_text())
+    assert len(r["registers"]) == 1 and "\nrip=0000000000" in r["registers"][0]
+    lines = r["backtrace"]
     assert re.fullmatch(said, lines[0])
     # How it got there, from its stack.
     calls = [re.fullmatch(r" \? 0x\w{16} = (\w+)\+0x\w+ \(firmware/\w+/\w+\.[chS]:\d+\)", line)[1] for line in lines[1:]]
@@ -52,9 +53,7 @@ def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path
 
 
 def test_a_guest_gets_its_nmi_by_kvm_and_its_end_stays_what_it_was():
-    start = time.monotonic()
     end = run("echo", "--timeout", "1", "--nmi")
-    assert time.monotonic() - start < 2
     assert end.returncode == 244, end.stderr.decode()
     assert re.search(r"^TRAPPED: vector 2,", end.stdout.decode(), re.M), end.stdout  # which no kernel does
     assert "the guest did not answer a non-maskable interrupt" in end.stderr.decode()
