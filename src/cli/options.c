@@ -191,7 +191,7 @@ static int parse_option(const struct opt_command *cmd, int argc, char **argv, in
 		*(uint64_t *)row->value = row->bare;
 		return 0;
 	}
-	if (!value && row->alone) {
+	if (!value && row->alone && !(*i + 1 < argc && in_choices(row->choices, argv[*i + 1]))) {
 		value = row->alone;
 	}
 	if (!value) {
@@ -262,7 +262,7 @@ int opt_parse(const struct opt_command *cmd, int argc, char **argv, struct opt_r
 	return 0;
 }
 
-/* "--memory SIZE", "--[no-]flag", "--backend kvm|qemu", "--gate[=worse|changed]" */
+/* "--memory SIZE", "--[no-]flag", "--backend kvm|qemu", "--gate [worse|changed]" */
 static void option_text(const struct opt_row *row, char *buf, size_t len)
 {
 	const char *arg = row->type == OPT_CHOICE ? row->choices : row->arg;
@@ -271,10 +271,8 @@ static void option_text(const struct opt_row *row, char *buf, size_t len)
 	if (row->short_name) {
 		snprintf(first, sizeof(first), "-%c, ", row->short_name);
 	}
-	if (row->type == OPT_COUNT) {
+	if (row->type == OPT_COUNT || row->alone) {
 		snprintf(buf, len, "%s--%s [%s]", first, row->name, arg);
-	} else if (row->alone) {
-		snprintf(buf, len, "%s--%s[=%s]", first, row->name, arg);
 	} else if (takes_value(row)) {
 		snprintf(buf, len, "%s--%s %s", first, row->name, arg);
 	} else {

@@ -42,11 +42,10 @@ struct opt_row {
 	uint64_t min, max;   /* OPT_U64, OPT_COUNT, OPT_BYTES, OPT_SECONDS (ns); max 0: no limit */
 	uint64_t bare;       /* OPT_COUNT: what it is without a number behind it */
 	const char *choices; /* OPT_CHOICE */
-	const char *
-		alone; /* OPT_CHOICE: what --name stands for by itself; a choice is then --name=X */
-	bool once;     /* given twice it is an error: one of two files would not be written */
-	const char *arg;  /* what --help calls the value: FILE, SIZE, N */
-	const char *help; /* what it does; the default in brackets when there is one */
+	const char *alone;   /* OPT_CHOICE: what --name alone stands for, or NULL */
+	bool once;           /* given twice it is an error: one of two files would not be written */
+	const char *arg;     /* what --help calls the value: FILE, SIZE, N */
+	const char *help;    /* what it does; the default in brackets when there is one */
 };
 
 struct opt_command {

@@ -9,7 +9,7 @@
 static struct {
 	bool flag;
 	uint64_t n, often, bytes, ns;
-	const char *string, *choice;
+	const char *string, *choice, *gate;
 	struct opt_list list;
 } v;
 
@@ -21,6 +21,8 @@ static const struct opt_row rows[] = {
 	{OPT_BYTES, "memory", 'm', &v.bytes, .min = 4096, .arg = "SIZE", .help = "how much"},
 	{OPT_SECONDS, "timeout", 0, &v.ns, .arg = "TIME", .help = "how long"},
 	{OPT_STRING, "name", 0, &v.string, .arg = "NAME", .help = "called what"},
+	{OPT_CHOICE, "gate", 0, &v.gate, .choices = "worse|changed", .alone = "worse",
+	 .help = "fails"},
 	{OPT_CHOICE, "backend", 0, &v.choice, .choices = "kvm|qemu", .help = "where"},
 	{OPT_LIST, "append", 0, &v.list, .arg = "TEXT", .help = "more"},
 	{OPT_END},
@@ -81,6 +83,21 @@ static void a_count_may_stand_alone_or_have_a_number_behind_it(void **state)
 	assert_int_equal(parse(&one_word, "--often word"), 0);
 	assert_int_equal(v.often, 7);
 	assert_string_equal(rest.words[0], "word");
+}
+
+static void a_choice_may_stand_alone_too(void **state)
+{
+	assert_int_equal(parse(&with_command, "--gate -f"), 0);
+	assert_string_equal(v.gate, "worse");
+	assert_int_equal(parse(&with_command, "--gate changed"), 0);
+	assert_string_equal(v.gate, "changed");
+	assert_int_equal(parse(&with_command, "--gate=changed"), 0);
+	assert_string_equal(v.gate, "changed");
+	assert_int_equal(parse(&one_word, "--gate word"), 0);
+	assert_string_equal(v.gate, "worse");
+	assert_string_equal(rest.words[0], "word");
+	assert_int_equal(parse(&with_command, "--gate=better"), -EINVAL);
+	assert_string_equal(e.text, "--gate: expected one of worse|changed, got 'better'");
 }
 
 static void words_behind_two_dashes_are_handed_on_untouched(void **state)
@@ -146,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_takes_its_value_with_or_without_an_equals_sign),
+		cmocka_unit_test(a_choice_may_stand_alone_too),
 		cmocka_unit_test(a_count_may_stand_alone_or_have_a_number_behind_it),
 		cmocka_unit_test(words_behind_two_dashes_are_handed_on_untouched),
 		cmocka_unit_test(each_wrong_word_is_named_with_what_was_expected),
