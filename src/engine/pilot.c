@@ -326,6 +326,7 @@ int pilot_create(const struct comparison *c, unsigned int jobs, struct pilot **r
 	}
 	p->report.class = summary_set(p->summary)->reports[0]->class;
 	p->report.boots = c->done;
+	p->report.groups = c->plan.group_count;
 	p->report.blocks = c->plan.groups[0].blocks;
 	p->report.batches = c->plan.batches;
 	p->report.jobs = jobs;

@@ -30,8 +30,9 @@ struct report_pilot_bench {
 
 struct report_pilot {
 	enum exec_class class;
-	size_t boots;         /* that were recorded */
-	unsigned int blocks;  /* of each group, as planned */
+	size_t boots; /* that were recorded */
+	size_t groups;
+	unsigned int blocks;  /* of each, as planned */
 	unsigned int batches; /* of a benchmark and boot, as planned */
 	unsigned int jobs;    /* boots at a time that block_ns is for */
 	double boot_ns;       /* that a boot takes, mean; NaN: not known */

@@ -315,3 +315,27 @@ def test_more_boots_at_a_time_than_cores_are_not_begun(bench):
     assert p.returncode == 0
     assert "--jobs 2: this process may run on 1 core, and boots do not share one" in p.stderr
     assert all(b["ran_on"] == [int(one)] for b in bench.lines()[1:])
+
+
+def test_what_another_program_did_is_told_by_cause(bench):
+    bench.behave("noise=2 steal=1")
+    bench.env["FAKE_CLASS"] = "native"
+    p = bench.compare("--json")
+    row = {b["name"]: b for b in json.loads(p.stdout)["benchmarks"]}["syscall.null"]
+    for arm in "a", "b":
+        assert row["arms"][arm]["dirty_by_cause"] == {
+            "exit": 0, "kvm": 0, "irq": 0, "steal": 12, "preempt": 12, "switch": 0, "clock": 0}
+    warnings = {w["kind"]: w for w in row["warnings"]}
+    assert warnings["host"]["text"] == (
+        "another program ran on this host: 20 % of the batches of A waited for a CPU (steal), 20 % of "
+        "the batches of A lost the CPU (preempt)")
+    text = bench.run(RINGSIDE, "report", bench.results).stdout
+    assert re.search(r"\n    by steal +12 +12\n    by preempt +12 +12\n", text)
+    assert "(host) another program ran on this host" in text
+    # Where instructions are counted it is in no number.
+    del bench.env["FAKE_CLASS"]
+    bench.results = str(bench.path / "counted.ndjson")
+    p = bench.compare("--json")
+    row = {b["name"]: b for b in json.loads(p.stdout)["benchmarks"]}["syscall.null"]
+    assert row["arms"]["a"]["dirty_by_cause"]["steal"] == 12
+    assert "host" not in {w["kind"] for w in row["warnings"]}

@@ -8,6 +8,7 @@
  *	faster=N     N units less a call when the command line is "fast"
  *	noise=N      between boots, in units, uniform from -N to N
  *	dirty=N      the first N batches of each benchmark take an interrupt
+ *	steal=N      the vCPU's thread waits and is preempted in the first N batches
  *	slow=S       takes S seconds
  *	boot=S       says that it took S seconds
  *	crash, hang, partial, garbage, none, panic, nokvm, benchfail
@@ -41,7 +42,7 @@ static struct {
 } opt = {.append = "", .out = -1};
 
 static struct {
-	double faster, noise, slow, boot;
+	double faster, noise, slow, boot, steal;
 	int dirty;
 	char mode[32];
 } how = {.mode = "ok"};
@@ -119,6 +120,7 @@ static void read_behaviour(void)
 			double *d = strcmp(word, "faster") == 0  ? &how.faster
 				    : strcmp(word, "noise") == 0 ? &how.noise
 				    : strcmp(word, "boot") == 0  ? &how.boot
+				    : strcmp(word, "steal") == 0 ? &how.steal
 								 : &how.slow;
 
 			*d = atof(value);
@@ -154,9 +156,11 @@ static void add_bench(json_t *root, const char *name, int batches, double shift,
 		json_array_append_new(ticks, json_integer((json_int_t)t));
 		json_array_append_new(irqs, json_integer(dirty));
 		json_array_append_new(nivcsw, json_integer(0));
-		json_array_append_new(windows, json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}",
-							 "open_tsc", 1, "exits", 0, "kvm_exits", 1,
-							 "irqs", 0, "steal_ns", 0, "nivcsw", 0));
+		json_array_append_new(windows,
+				      json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "open_tsc", 1,
+						"exits", 0, "kvm_exits", 1, "irqs", 0, "steal_ns",
+						i < how.steal ? 1000000 : 0, "nivcsw",
+						i < how.steal ? 1 : 0));
 	}
 	json_array_append_new(json_object_get(root, "guest"),
 			      json_pack("{s:s, s:s, s:i, s:s, s:i, s:i, s:o, s:i, s:o, s:o, s:o}",
