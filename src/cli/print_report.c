@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -72,13 +73,39 @@ static json_t *part_json(const struct report_set *shown, const struct report_set
 	return root;
 }
 
+/* How wide a terminal is; what is none, or does not say, has room enough. */
+static size_t columns_of(int fd)
+{
+	struct winsize w;
+
+	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : SIZE_MAX;
+}
+
+static int write_text(const struct report_output *o, const struct report_set *shown)
+{
+	bool colour = report_wants_colour(STDOUT_FILENO);
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	int r;
+
+	if (!f) {
+		return -ENOMEM;
+	}
+	r = report_set_text(shown, f, colour, o->details);
+	if (fclose(f) != 0) {
+		return -ENOMEM;
+	}
+	report_fit(text, columns_of(STDOUT_FILENO), stdout);
+	return r;
+}
+
 static int write_stdout(const struct report_output *o, const struct report_set *shown,
 			const struct report_set *all)
 {
 	int r = o->json   ? write_json(o, part_json(shown, all))
 		: o->form ? o->form(shown, stdout)
-			  : report_set_text(shown, stdout, report_wants_colour(STDOUT_FILENO),
-					    o->details);
+			  : write_text(o, shown);
 
 	if (r < 0 || fflush(stdout) == EOF || ferror(stdout)) {
 		log_error("stdout: the report cannot be written");

@@ -233,6 +233,7 @@ void report_gate_judge(const struct report_set *s, enum report_gate_on on, struc
 int report_gate_status(const struct report_gate *g);
 
 bool report_wants_colour(int fd);
+void report_fit(const char *text, size_t columns, FILE *out);
 int report_text(const struct report *r, FILE *out, bool colour) __must_check;
 json_t *report_json(const struct report *r);
 
