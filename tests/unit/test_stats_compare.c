@@ -82,6 +82,30 @@ static void identical_counts_are_equivalent_in_spite_of_rounding(void **state)
 	stats_comparison_fini(&c);
 }
 
+static void what_no_report_shows_is_no_variation_of_a_count(void **state)
+{
+	struct stats_block blocks[6];
+	struct stats_options opt = options();
+	struct stats_comparison c;
+
+	for (int exact = 0; exact < 2; exact++) {
+		for (int k = 0; k < 6; k++) {
+			double more = k == 3 ? 6e-8 : 0; /* a probe's mean, with one switch more */
+
+			blocks[k] = (struct stats_block){{60, 60}, {31 + more, 31}};
+		}
+		opt.deterministic = exact;
+		assert_int_equal(stats_compare(blocks, 6, &opt, &c), 0);
+		assert_int_equal(c.exact, exact);
+		assert_int_equal(c.reason, exact ? REASON_SAME_DIFFERENCE : REASON_SIGNIFICANT);
+		stats_comparison_fini(&c);
+	}
+	blocks[2].b[0] += .002;
+	assert_int_equal(stats_compare(blocks, 6, &opt, &c), 0);
+	assert_false(c.exact);
+	stats_comparison_fini(&c);
+}
+
 static void a_residue_of_a_thousandth_is_equivalent(void **state)
 {
 	struct stats_block blocks[12];
@@ -247,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(linear_drift_cancels_within_a_block),
 		cmocka_unit_test(identical_counts_are_equivalent_in_spite_of_rounding),
+		cmocka_unit_test(what_no_report_shows_is_no_variation_of_a_count),
 		cmocka_unit_test(a_residue_of_a_thousandth_is_equivalent),
 		cmocka_unit_test(no_blocks_are_inconclusive_and_one_block_has_no_spread),
 		cmocka_unit_test(bad_values_and_options_are_errors),
