@@ -20,6 +20,9 @@ struct pilot {
 	size_t most_blocks; /* that a plan of these groups may have */
 };
 
+/* A comparison that was booted can be reported. */
+_Static_assert(SCHEDULE_BLOCKS_MAX <= STATS_SIGNRANK_MAX, "blocks of a group");
+
 static const char *const examples = "a size such as 2cycles, 5instructions, 30ns or 1%";
 
 /**
@@ -332,8 +335,8 @@ int pilot_create(const struct comparison *c, unsigned int jobs, struct pilot **r
 	p->report.jobs = jobs;
 	add_times(p, c, jobs);
 	p->most_blocks = SCHEDULE_BOOTS_MAX / p->report.block_boots;
-	if (p->most_blocks > STATS_SIGNRANK_MAX) {
-		p->most_blocks = STATS_SIGNRANK_MAX;
+	if (p->most_blocks > SCHEDULE_BLOCKS_MAX) {
+		p->most_blocks = SCHEDULE_BLOCKS_MAX;
 	}
 	r = fill(p, c, e);
 	if (r < 0) {

@@ -17,7 +17,7 @@
 
 #define SCHEDULE_ARMS_MAX   8u      /* of a group */
 #define SCHEDULE_GROUPS_MAX 64u     /* of a comparison */
-#define SCHEDULE_BLOCKS_MAX 10000u  /* of a group */
+#define SCHEDULE_BLOCKS_MAX 512u    /* of a group: what the report's exact interval is made for */
 #define SCHEDULE_BOOTS_MAX  100000u /* of a comparison */
 
 /* The first arm of a group is the baseline of all others. */

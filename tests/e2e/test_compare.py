@@ -450,7 +450,7 @@ def test_fewer_than_six_blocks_decide_nothing(bench):
     (["--a", "k", "--b", "k", "--bench", "syscall", "--backend", "kvm", "--icount", "3"],
      "--icount is QEMU's"),
     (["--a", "k", "--b", "k", "--bench", "syscall", "--blocks", "0"],
-     "--blocks 0: expected 1 to 10000"),
+     "--blocks 0: expected 1 to 512"),
     (["--resume"], "--resume: name the file to go on with"),
     (["--a", "k", "--b", "k", "--bench", "syscall", "--resume"], "--resume: which comparison?"),
     (["now"], "unexpected 'now'"),

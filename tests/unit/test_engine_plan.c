@@ -279,7 +279,7 @@ static void wrong_plans_are_refused_by_what_is_wrong(void **state)
 		 "schema version 1 is older than the 2 this ringside reads: use the one that wrote "
 		 "it"},
 		{"\"blocks\":2", "\"blocks\":10001", -EBADMSG,
-		 "the plan's 'blocks' is not a number from 0 to 10000"},
+		 "the plan's 'blocks' is not a number from 0 to 512"},
 		{"\"blocks\":2", "\"blocks\":0", -EBADMSG, "the plan has no blocks"},
 		{"\"batches\":30", "\"batches\":0", -EBADMSG, "the plan has no batches"},
 		{"\"groups\":[{", "\"groups\":[],\"x\":[{", -EBADMSG,

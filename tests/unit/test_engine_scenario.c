@@ -148,7 +148,7 @@ static void what_is_wrong_in_a_file_is_named_with_its_place(void **state)
 		{"title: t\nbackend: kvm\nicount: 3\ngroups:\n" GROUP,
 		 "3:9: 'icount' is QEMU's, and 'backend' is kvm"},
 		{"title: t\nblocks: 10001\n",
-		 "2:9: 'blocks': expected a whole number from 1 to 10000, got '10001'"},
+		 "2:9: 'blocks': expected a whole number from 1 to 512, got '10001'"},
 		{HEAD "  - name: g\n",
 		 "3:5: group: 'benches' is missing; its keys are: " GROUP_KEYS},
 		{HEAD GROUP "    arm: x\n",

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "near.h"
 #include "stats/compare.h"
+#include "stats/signrank.h"
 
 static struct stats_options options(void)
 {
@@ -192,6 +193,23 @@ static void an_exact_difference_ranks_before_all_that_has_a_p(void **state)
 	assert_true(isnan(c[2].p_holm));
 }
 
+static void as_many_blocks_as_are_planned_can_be_compared(void **state)
+{
+	static struct stats_block blocks[STATS_SIGNRANK_MAX + 1];
+	struct stats_options opt = options();
+	struct stats_comparison c;
+
+	for (size_t k = 0; k < ARRAY_SIZE(blocks); k++) {
+		double a = 100 + (double)(k * 37 % 101) / 50;
+
+		blocks[k] = (struct stats_block){{a, a + 1}, {a - 5, a - 3 + (double)(k % 7)}};
+	}
+	assert_int_equal(stats_compare(blocks, STATS_SIGNRANK_MAX, &opt, &c), 0);
+	assert_true(c.interval.lo <= c.effect && c.effect <= c.interval.hi && c.effect < 0);
+	stats_comparison_fini(&c);
+	assert_int_equal(stats_compare(blocks, STATS_SIGNRANK_MAX + 1, &opt, &c), -E2BIG);
+}
+
 /* A normal deviate by the polar method. */
 static double normal(struct rng *rng)
 {
@@ -277,6 +295,7 @@ int main(void)
 		cmocka_unit_test(bad_values_and_options_are_errors),
 		cmocka_unit_test(what_has_no_p_does_not_make_a_family_smaller),
 		cmocka_unit_test(an_exact_difference_ranks_before_all_that_has_a_p),
+		cmocka_unit_test(as_many_blocks_as_are_planned_can_be_compared),
 		cmocka_unit_test(simulated_experiments_cover_and_reject_as_often_as_promised),
 	};
 
