@@ -22,7 +22,7 @@ def test_what_cannot_be_printed_is_no_success(words):
     (("--log",), "--log: a value (LEVEL) is missing"),
     (("--log", "x", "run"), "--log: 'x' is no level"),
     (("report",), "the results file is missing"),
-    (("report", "a", "b"), "several files are the shards of one test run: --merge"),
+    (("report", "--gate=better", "a"), "--gate: expected one of worse|changed|inconclusive"),
 ], ids=lambda words: " ".join(words) if isinstance(words, tuple) else "")
 def test_wrong_words_are_2_in_one_line(words, text):
     end = ringside(*words)
@@ -32,7 +32,7 @@ def test_wrong_words_are_2_in_one_line(words, text):
 
 @pytest.mark.parametrize("path, text", [
     ("/nonesuch", "/nonesuch: No such file or directory"),
-    ("/", "/: reading: Is a directory"),
+    ("/", "/: there is no results.ndjson in it"),
     ("/dev/null", "/dev/null: there is no plan in it"),
     ("/dev/zero", "/dev/zero: line 1 is longer than"),
     (__file__, "line 1: not the plan of a comparison"),
