@@ -40,9 +40,11 @@ static ssize_t read_more(struct reader *r)
 {
 	ssize_t n;
 
-	memmove(r->buf, r->buf + r->begin, r->end - r->begin);
-	r->end -= r->begin;
-	r->begin = 0;
+	if (r->begin > 0) {
+		memmove(r->buf, r->buf + r->begin, r->end - r->begin);
+		r->end -= r->begin;
+		r->begin = 0;
+	}
 	if (r->end == r->room) {
 		size_t room = r->room ? 2 * r->room : 64 * 1024;
 		char *buf = realloc(r->buf, room);
