@@ -113,7 +113,8 @@ static void put_bench(FILE *f, const struct fixture_boot *b, int ticks_per_unit)
 		"\"calls\":%d,\"empty\":%d,\"ticks\":[",
 		CALLS, EMPTY_TICKS);
 	for (int i = 0; i < batches; i++) {
-		double units = b->units + (i >= batches - b->dirty ? 1000 : 0);
+		double units = b->units + (i % 2 ? b->spread : -b->spread) +
+			       (i >= batches - b->dirty ? 1000 : 0);
 
 		fprintf(f, "%s%.0f", i ? "," : "", units * CALLS * ticks_per_unit + EMPTY_TICKS);
 	}

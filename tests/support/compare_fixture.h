@@ -6,9 +6,10 @@
 #include "engine/comparison.h"
 
 struct fixture_boot {
-	double units; /* a call */
-	int batches;  /* 0: 4 */
-	int dirty;    /* the last so many took an interrupt, and are larger by 1000 */
+	double units;  /* a call */
+	double spread; /* of the batches: every other one is so much larger, the rest smaller */
+	int batches;   /* 0: 4 */
+	int dirty;     /* the last so many took an interrupt, and are larger by 1000 */
 	bool no_bench;
 	bool wrong_arm;
 	int status;

@@ -245,6 +245,31 @@ static void batches_are_worth_what_boots_do_not_differ_by(void **state)
 	assert_near(pilot_report(p)->benches[0].best_batches, 1, 1e-9);
 }
 
+static void batches_are_chosen_by_their_spread_and_what_they_cost(void **state)
+{
+	/* Batches vary by S_e^2 = 4 * 3^2 / 3 = 12 in each boot. The boots of A are all alike,
+	 * those of B vary by 80 / 9, of which the batches explain 12 / 4. */
+	const double batch_t2 = 12;
+	const double boot_s2 = 2 * (16 + 4 + 0 + 4 + 16) / 9.0;
+	const double boot_t2 = (0 + (boot_s2 - batch_t2 / 4)) / 2;
+	const double batch_s = 2.0 / (4 + 3), start_s = 1;
+
+	fixture_comparison(&c, 5);
+	for (size_t i = 0; i < c.plan.boot_count; i++) {
+		const struct schedule_boot *b = &c.plan.boots[i];
+
+		add(i, &(struct fixture_boot){
+			       .units = 100 + (b->arm == ARM_B ? spread[b->block] : 0),
+			       .spread = 3,
+			       .user_ns = 1000000000,
+			       .exit_ns = 3000000000,
+		       });
+	}
+	assert_int_equal(pilot_create(&c, 1, &p, &e), 0);
+	assert_near(pilot_report(p)->benches[0].best_batches,
+		    sqrt(start_s / batch_s * batch_t2 / boot_t2), 1e-6);
+}
+
 static void the_json_has_what_the_text_has(void **state)
 {
 	json_t *root, *bench, *size;
@@ -280,6 +305,8 @@ int main(void)
 					  teardown),
 		cmocka_unit_test_teardown(one_block_says_nothing_of_its_spread, teardown),
 		cmocka_unit_test_teardown(batches_are_worth_what_boots_do_not_differ_by, teardown),
+		cmocka_unit_test_teardown(batches_are_chosen_by_their_spread_and_what_they_cost,
+					  teardown),
 		cmocka_unit_test_teardown(the_json_has_what_the_text_has, teardown),
 	};
 
