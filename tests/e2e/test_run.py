@@ -175,7 +175,7 @@ def test_what_cannot_be_used_is_249_in_one_line(tmp_path):
         (("--job", "/nonesuch"), "/nonesuch: No such file"),
         (("--json", "99", "--", "true"), "--json 99: no open descriptor"),
         (("--console", "/nonesuch/x", "--", "true"), "--console /nonesuch/x: No such file"),
-        (("--kernel", bad, "--", "true"), "does not start"),
+        (("--kernel", bad, "--", "true"), "bad: not a kernel: it begins with the bytes"),
         (("--fail-on", "x", "--", "true"), "--fail-on: expected oops"),
         (("--rw", "/tmp", "--", "true"), "--rw is only for --lab"),
         (("--",), "a command is missing behind '--'"),
