@@ -37,6 +37,7 @@ def test_a_suites_reports_have_the_backtrace_and_what_the_kernel_said_last(tmp_p
                    "--github", github, "--", "sh", "-c", "while :; do :; done")
     assert end.status == 1, end.err
     text = end.out.decode()
+    assert "not ok" in text and "timeout" in text and "panicked" not in text, text
     assert re.search(r"^ +backtrace: vCPU 0: RIP 0x[0-9a-f]{16}", text, re.M), text
     assert re.search(r"^ +console: ", text, re.M), text
     xml = junit.read_text()

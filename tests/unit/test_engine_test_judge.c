@@ -20,6 +20,7 @@
 #define HALF    V1 "1..2\nok 1 a\nok 2 b # SKIP no b\n"
 #define EXPECTS V1 "1..2\nnot ok 1 a # TODO later\nok 2 b # XFAIL always\n"
 #define PANIC   "[    1.0] Kernel panic - not syncing: why\n"
+#define ANSWER  "[    1.0] Kernel panic - not syncing: NMI: Not continuing\n"
 #define WARN    "[    1.0] WARNING: CPU: 0 PID: 1 at mm/x.c:1 f+0x1/0x2\n"
 #define KASAN   "[    1.0] BUG: KASAN: use-after-free in f+0x1/0x2\n"
 
@@ -153,6 +154,8 @@ static void check(const struct row *rows, size_t count)
 #define CHECK(rows) check(rows, ARRAY_SIZE(rows))
 #define BAD         .verdict = TEST_NOT_OK
 #define TOLD        .message = "told so"
+#define PANIC_WORDS "the guest kernel panicked: Kernel panic - not syncing: "
+#define PANICKED    .outcome = TEST_PANIC, BAD, .message = PANIC_WORDS "why"
 
 static void each_way_in_which_a_run_ends_is_an_outcome(void **state)
 {
@@ -239,20 +242,20 @@ static void a_status_that_the_record_does_not_bear_out_is_broken(void **state)
 static void the_console_can_only_make_it_worse(void **state)
 {
 	static const struct row rows[] = {
-		{.console = PANIC,
-		 .outcome = TEST_PANIC,
-		 BAD,
-		 .message = "the guest kernel panicked: Kernel panic - not syncing: why"},
+		{.console = PANIC, PANICKED},
 		{.console = KASAN,
 		 .outcome = TEST_OOPS,
 		 BAD,
 		 .message = "the guest kernel said: BUG: KASAN: use-after-free in f+0x1/0x2"},
 		{.console = KASAN, .status = 244, .outcome = TEST_TIMEOUT, BAD, TOLD},
-		{.console = PANIC,
-		 .status = 244,
+		{.console = PANIC, .status = 244, PANICKED},
+		{.console = ANSWER, .status = 243, .outcome = TEST_HANG, BAD, TOLD},
+		{.console = ANSWER, .status = 244, .outcome = TEST_TIMEOUT, BAD, TOLD},
+		{.console = ANSWER,
 		 .outcome = TEST_PANIC,
 		 BAD,
-		 .message = "the guest kernel panicked: Kernel panic - not syncing: why"},
+		 .message = PANIC_WORDS "NMI: Not continuing"},
+		{.console = PANIC ANSWER, .status = 244, PANICKED},
 		{.console = PANIC, .status = 242, .outcome = TEST_BOOT, BAD, TOLD},
 		{.console = PANIC, .status = 248, .outcome = TEST_VMM_FAULT, BAD, TOLD},
 		{.console = WARN,
@@ -270,15 +273,8 @@ static void the_console_can_only_make_it_worse(void **state)
 		 BAD,
 		 .message = "the guest kernel said: BUG: KASAN: use-after-free in f+0x1/0x2",
 		 .warning = "WARNING: CPU: 0 PID: 1 at mm/x.c:1 f+0x1/0x2 (allowed: old)"},
-		{.console = PANIC,
-		 .allow = "panic",
-		 .outcome = TEST_PANIC,
-		 BAD,
-		 .message = "the guest kernel panicked: Kernel panic - not syncing: why"},
-		{.console = "[    3.0] " PANIC,
-		 .outcome = TEST_PANIC,
-		 BAD,
-		 .message = "the guest kernel panicked: Kernel panic - not syncing: why"},
+		{.console = PANIC, .allow = "panic", PANICKED},
+		{.console = "[    3.0] " PANIC, PANICKED},
 		{.console = "Kernel panic - not syncing: no end of line",
 		 .outcome = TEST_PANIC,
 		 BAD,
