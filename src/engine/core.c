@@ -259,7 +259,8 @@ int core_write(int fd, struct backend *b, const struct backend_cpu_state *cpus, 
 	c->memory_count = b->ops->memory(b, c->memory, MEMORY_MAX);
 	c->cpus = cpus;
 	c->cpu_count = cpu_count;
-	r = core_map_read(&c->map, b, c->memory, c->memory_count, c->cpus, c->cpu_count);
+	r = core_map_read(&c->map, b, c->memory, c->memory_count, c->cpus, c->cpu_count,
+			  CORE_TABLES_MAX);
 	if (c->cpu_count == 0) {
 		log_warn("the core has no registers: they are gone with the machine");
 	}

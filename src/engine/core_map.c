@@ -163,11 +163,11 @@ static void walk_cpu(struct walk *w, const struct backend_cpu_state *cpu)
 	} else if (cpu->efer & EFER_LMA && read_table(w, cpu->cr3 & PTE_ADDRESS, top)) {
 		prefer_kernel_table(w, cpu, top);
 		/* What is left out for want of room is of a process, not of the kernel. */
-		w->ranges_max = CORE_RANGES_MAX / 2;
-		w->tables_max = CORE_TABLES_MAX / 2;
+		w->ranges_max /= 2;
+		w->tables_max /= 2;
 		walk_top(w, levels, top, 0);
-		w->ranges_max = CORE_RANGES_MAX;
-		w->tables_max = CORE_TABLES_MAX;
+		w->ranges_max *= 2;
+		w->tables_max *= 2;
 		walk_top(w, levels, top, ENTRIES / 2);
 	}
 }
@@ -190,6 +190,7 @@ static bool has_image(const struct core_map *map)
  * @memory_count: pieces of it
  * @cpus: its vCPUs; the address space is that of the first that has one
  * @cpu_count: how many, 0 when they are gone with the machine
+ * @tables_max: how many page tables to read at most; some 3 us each
  *
  * The kernel's image is always there, at the place that it is linked to when nothing maps it. No
  * call here makes a system call but to read and for memory.
@@ -197,14 +198,15 @@ static bool has_image(const struct core_map *map)
  * Return: 0 or -ENOMEM. Ranges that are too many are left out, and .cut says so.
  */
 int core_map_read(struct core_map *map, struct backend *b, const struct backend_memory *memory,
-		  size_t memory_count, const struct backend_cpu_state *cpus, size_t cpu_count)
+		  size_t memory_count, const struct backend_cpu_state *cpus, size_t cpu_count,
+		  size_t tables_max)
 {
 	struct walk w = {.map = map,
 			 .b = b,
 			 .memory = memory,
 			 .memory_count = memory_count,
 			 .ranges_max = CORE_RANGES_MAX,
-			 .tables_max = CORE_TABLES_MAX};
+			 .tables_max = tables_max};
 
 	*map = (struct core_map){.ranges = NULL};
 	for (size_t i = 0; i < cpu_count && map->count == 0 && w.r == 0; i++) {

@@ -28,8 +28,8 @@ struct core_map {
 };
 
 int core_map_read(struct core_map *map, struct backend *b, const struct backend_memory *memory,
-		  size_t memory_count, const struct backend_cpu_state *cpus,
-		  size_t cpu_count) __must_check;
+		  size_t memory_count, const struct backend_cpu_state *cpus, size_t cpu_count,
+		  size_t tables_max) __must_check;
 void core_map_fini(struct core_map *map);
 
 #endif

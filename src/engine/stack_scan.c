@@ -12,6 +12,8 @@
 #define PAGE_BYTES  4096u
 #define CODE_MAX    8
 #define MEMORY_MAX  8
+/* A run may be late by half a second, whatever its guest's tables are like. */
+#define TABLES_MAX 16384
 
 struct scan {
 	struct backend *b;
@@ -87,7 +89,7 @@ int stack_scan_all(struct backend *b, const struct backend_cpu_state *cpus, size
 	if (s.code_count == 0 || cpu_count == 0) {
 		return 0;
 	}
-	r = core_map_read(&s.map, b, memory, memory_count, cpus, cpu_count);
+	r = core_map_read(&s.map, b, memory, memory_count, cpus, cpu_count, TABLES_MAX);
 	for (size_t i = 0; i < cpu_count && r == 0; i++) {
 		if ((cpus[i].regs.cs & 3) == 0) {
 			scan_stack(&s, cpus[i].regs.rsp, &ret[i]);

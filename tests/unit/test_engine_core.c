@@ -88,7 +88,7 @@ static int drop_guest(void **state)
 static void read_map(void)
 {
 	assert_int_equal(core_map_read(&map, &fake.base, fake.memory, fake.memory_count, fake.cpus,
-				       fake.cpu_count),
+				       fake.cpu_count, CORE_TABLES_MAX),
 			 0);
 }
 
