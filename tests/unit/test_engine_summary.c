@@ -7,6 +7,7 @@
 
 #include "compare_fixture.h"
 #include "engine/summary.h"
+#include "report/matrix.h"
 
 static struct err e;
 static struct comparison c;
@@ -268,6 +269,45 @@ static void every_arm_is_compared_with_the_first_of_its_group(void **state)
 	assert_int_equal(set->reports[2]->family, 3);
 }
 
+static double effect_in(const json_t *table, size_t row, size_t column)
+{
+	const json_t *cell =
+		json_array_get(json_array_get(json_object_get(table, "rows"), row), column);
+
+	return json_is_null(cell) ? NAN : json_real_value(json_object_get(cell, "effect"));
+}
+
+static void a_matrix_has_each_pair_from_both_sides(void **state)
+{
+	static const double arms[] = {100, 95, 60};
+	const struct report_set *set;
+	json_t *tables;
+
+	comparison_fini(&c);
+	fixture_scenario(&c, 6);
+	for (size_t i = 0; i < c.plan.boot_count; i++) {
+		add(i, &(struct fixture_boot){.units = scenario_units(i)});
+	}
+	c.plan.matrix = true;
+	(void)make();
+	set = summary_set(s);
+	assert_int_equal(set->n_reports, 3);
+	assert_int_equal(set->n_matrix, 1);
+	assert_int_equal(set->matrix[0]->arms[STATS_A].letter, 'B');
+	assert_int_equal(set->matrix[0]->arms[STATS_B].letter, 'C');
+	assert_int_equal(set->reports[0]->family, 4);
+	tables = report_matrix_json(set);
+	assert_int_equal(json_array_size(tables), 1); /* the other group has two arms */
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t j = 0; j < 3; j++) {
+			double x = effect_in(json_array_get(tables, 0), i, j);
+
+			assert_true(i == j ? isnan(x) : fabs(x - (arms[i] - arms[j])) < 1e-9);
+		}
+	}
+	json_decref(tables);
+}
+
 static void a_claim_is_held_against_the_row_that_it_names(void **state)
 {
 	const struct report_set *set;
@@ -358,6 +398,7 @@ int main(void)
 		TEST(a_boot_without_a_clean_batch_has_no_value_and_that_is_said),
 		TEST(nothing_recorded_is_nothing_to_report),
 		TEST(every_arm_is_compared_with_the_first_of_its_group),
+		TEST(a_matrix_has_each_pair_from_both_sides),
 		TEST(a_claim_is_held_against_the_row_that_it_names),
 		TEST(a_claim_has_its_floor_or_the_reason_why_not),
 		TEST(a_boot_that_is_lost_takes_its_block_from_its_own_comparisons_only),
