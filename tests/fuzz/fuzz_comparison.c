@@ -100,6 +100,26 @@ static void check_form(int (*form)(const struct report_set *, FILE *), const str
 	free(text);
 }
 
+/* On a narrow terminal not a letter is lost. */
+static void check_fit(const char *text)
+{
+	size_t columns = 20 + strlen(text) % 61;
+	char *fitted;
+	FILE *f = open_text(&fitted);
+	const char *a = text, *b;
+
+	report_fit(text, columns, f);
+	check_text(f, &fitted, 0);
+	for (b = fitted; *b; b++) {
+		if (!strchr(" \n", *b)) {
+			a += strspn(a, " \n");
+			must(*a++ == *b);
+		}
+	}
+	must(a[strspn(a, " \n")] == '\0');
+	free(fitted);
+}
+
 static void check_html(const struct report_set *s)
 {
 	char *text;
@@ -144,6 +164,7 @@ static void check_report(const struct comparison *c)
 		FILE *f = open_text(&text);
 
 		check_text(f, &text, report_set_text(set, f, false, details));
+		check_fit(text);
 		free(text);
 	}
 	check_form(report_set_csv, set);
