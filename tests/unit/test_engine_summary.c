@@ -144,18 +144,55 @@ static void what_differs_inside_a_block_takes_the_verdict_back(void **state)
 	assert_int_equal(r->benches[0].taken_back, VERDICT_BETTER);
 }
 
+static void set_append(size_t slot, const char *text)
+{
+	free(c.boots[slot]->append);
+	c.boots[slot]->append = strdup(text);
+}
+
 static void arms_may_have_command_lines_of_their_own(void **state)
 {
 	const struct report *r;
 
 	add_all_but(SIZE_MAX);
 	for (size_t slot = 0; slot < 24; slot++) {
-		free(c.boots[slot]->append);
-		c.boots[slot]->append = strdup(c.boots[slot]->arm == 'a' ? "x nofsgsbase" : "x");
+		set_append(slot, c.boots[slot]->arm == 'a' ? "x nofsgsbase" : "x");
 	}
 	r = make();
 	assert_null(r->unequal);
 	assert_int_equal(r->blocks_mixed, 0);
+}
+
+/* The command line of @slot, with a word that we measure for each boot. */
+static void set_measured(size_t slot, const char *word)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "a rather long way down the line tsc_early_khz=%zu %s", slot,
+		 word);
+	set_append(slot, text);
+}
+
+static void what_is_measured_for_each_boot_is_no_difference(void **state)
+{
+	add_all_but(SIZE_MAX);
+	for (size_t slot = 0; slot < 24; slot++) {
+		set_measured(slot, "y");
+	}
+	assert_null(make()->unequal);
+}
+
+static void a_difference_is_shown_from_its_word_on(void **state)
+{
+	const char *text;
+
+	add_all_but(SIZE_MAX);
+	for (size_t slot = 0; slot < 24; slot++) {
+		set_measured(slot, slot < 23 ? "y" : "z");
+	}
+	text = make()->unequal;
+	assert_non_null(strstr(text, "the command line is 'y' in boot "));
+	assert_non_null(strstr(text, " and 'z' in boot 24"));
 }
 
 static void arms_that_differ_by_the_task_alone_are_told_apart_by_it(void **state)
@@ -391,6 +428,8 @@ int main(void)
 		TEST(boots_that_are_not_alike_are_told_of),
 		TEST(what_differs_inside_a_block_takes_the_verdict_back),
 		TEST(arms_may_have_command_lines_of_their_own),
+		TEST(what_is_measured_for_each_boot_is_no_difference),
+		TEST(a_difference_is_shown_from_its_word_on),
 		TEST(arms_that_differ_by_the_task_alone_are_told_apart_by_it),
 		TEST(a_block_that_lacks_a_boot_is_left_out_whole),
 		TEST(a_boot_that_is_not_done_yet_is_not_lost),
