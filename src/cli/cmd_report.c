@@ -119,7 +119,8 @@ int cmd_report(int argc, char **argv)
 		 .help = "show only these rows: benchmarks, or groups of them; nothing is computed "
 			 "anew"},
 		{OPT_STRING, "group", 0, &f.filter.groups, .arg = "LIST",
-		 .help = "show only these groups of a scenario"},
+		 .help = "show only these groups of a scenario; a comma inside a name is written \\,, "
+			 "but where LIST is one whole name"},
 		{OPT_FLAG, "csv", 0, &f.csv, .help = "as CSV, a row for each benchmark"},
 		{OPT_FLAG, "gobench", 0, &f.gobench,
 		 .help = "every boot's value as Go's benchmarks print it: benchstat -col arm FILE"},

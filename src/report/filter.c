@@ -13,6 +13,8 @@ struct report_part {
 	struct report *reports;   /* copies, whose rows are copies too */
 	struct report **pointers; /* to them: those of the set, then those of its matrix */
 	size_t count;             /* of both */
+	const struct report_filter *filter; /* while it is made */
+	bool whole;               /* the list of groups is one name, with its commas as they are */
 	char shown[ERR_TEXT_MAX]; /* that it is a part, and of what */
 };
 
@@ -26,9 +28,31 @@ static bool is_row(const char *name, const char *item, size_t len)
 	       (at && is_row(at + 1, item, len));
 }
 
+/* Whether a group has an item's name, in which a comma and a backslash are written as in an arm. */
 static bool is_group(const char *name, const char *item, size_t len)
 {
-	return name && strlen(name) == len && memcmp(name, item, len) == 0;
+	const char *end = item + len;
+
+	for (; name && *name && item < end; name++, item++) {
+		if (*item == '\\' && item + 1 < end && (item[1] == ',' || item[1] == '\\')) {
+			item++;
+		}
+		if (*item != *name) {
+			return false;
+		}
+	}
+	return name && !*name && item == end;
+}
+
+/* The length of a list's first item. */
+static size_t item_len(const char *list)
+{
+	size_t len = 0;
+
+	while (list[len] && list[len] != ',') {
+		len += list[len] == '\\' && (list[len + 1] == ',' || list[len + 1] == '\\') ? 2 : 1;
+	}
+	return len;
 }
 
 /* Whether one of a list's items names it; NULL names everything. */
@@ -39,7 +63,7 @@ static bool in_list(const char *list, const char *name,
 		return true;
 	}
 	for (;;) {
-		size_t len = strcspn(list, ",");
+		size_t len = item_len(list);
 
 		if (is(name, list, len)) {
 			return true;
@@ -51,22 +75,40 @@ static bool in_list(const char *list, const char *name,
 	}
 }
 
-static bool is_shown(const struct report_filter *f, const char *group, const char *row)
+/* Whether a group's name is the whole list, with its commas as they are. */
+static bool is_whole(const char *list, const char *group)
 {
-	return in_list(f->groups, group, is_group) && in_list(f->benches, row, is_row);
+	return list && group && strcmp(list, group) == 0;
+}
+
+static bool names_whole(const struct report_set *s, const char *list)
+{
+	for (size_t i = 0; i < s->n_reports; i++) {
+		if (is_whole(list, s->reports[i]->group)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_shown(const struct report_part *p, const char *group, const char *row)
+{
+	const struct report_filter *f = p->filter;
+
+	return (p->whole ? is_whole(f->groups, group) : in_list(f->groups, group, is_group)) &&
+	       in_list(f->benches, row, is_row);
 }
 
 /* An item that names nothing is a mistake, and must not look like a clean result. */
 static int check_list(const struct report_set *s, const char *list, bool of_groups, struct err *e)
 {
 	const char *option = of_groups ? "--group" : "--bench";
+	size_t len;
 
-	for (const char *item = list; item; item = strchr(item, ',')) {
+	for (const char *item = list; item; item = item[len] ? item + len + 1 : NULL) {
 		bool found = false;
-		size_t len;
 
-		item += item != list;
-		len = strcspn(item, ",");
+		len = item_len(item);
 		for (size_t i = 0; i < s->n_reports; i++) {
 			const struct report *r = s->reports[i];
 
@@ -76,14 +118,17 @@ static int check_list(const struct report_set *s, const char *list, bool of_grou
 			}
 		}
 		if (!found) {
-			return err_set(e, -EINVAL, "%s: there is no '%.*s' in these results",
-				       option, (int)len, item);
+			return err_set(e, -EINVAL, "%s: there is no '%.*s' in these results%s",
+				       option, (int)len, item,
+				       of_groups && strchr(list, ',')
+					       ? " (a comma inside a name is written '\\,')"
+					       : "");
 		}
 	}
 	return 0;
 }
 
-static int copy_rows(struct report *to, const struct report *from, const struct report_filter *f)
+static int copy_rows(struct report *to, const struct report *from, const struct report_part *p)
 {
 	*to = *from;
 	to->n_benches = 0;
@@ -92,7 +137,7 @@ static int copy_rows(struct report *to, const struct report *from, const struct 
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < from->n_benches; i++) {
-		if (is_shown(f, from->group, from->benches[i].name)) {
+		if (is_shown(p, from->group, from->benches[i].name)) {
 			to->benches[to->n_benches++] = from->benches[i];
 		}
 	}
@@ -100,15 +145,14 @@ static int copy_rows(struct report *to, const struct report *from, const struct 
 }
 
 /* Copies those of a list that have a row; @ret_n says how many that are. */
-static int copy_reports(struct report_part *p, struct report *const *from, size_t n,
-			const struct report_filter *f, size_t *ret_n)
+static int copy_reports(struct report_part *p, struct report *const *from, size_t n, size_t *ret_n)
 {
 	for (size_t i = 0; i < n; i++) {
 		/* Counted at once, so that it is freed. */
 		struct report *to = &p->reports[p->count];
 
 		p->pointers[p->count++] = to;
-		if (copy_rows(to, from[i], f) < 0) {
+		if (copy_rows(to, from[i], p) < 0) {
 			return -ENOMEM;
 		}
 		to->filtered = p->shown;
@@ -121,8 +165,7 @@ static int copy_reports(struct report_part *p, struct report *const *from, size_
 	return 0;
 }
 
-static int copy_set(struct report_part *p, const struct report_set *s,
-		    const struct report_filter *f)
+static int copy_set(struct report_part *p, const struct report_set *s)
 {
 	p->set = *s;
 	p->set.n_reports = p->set.n_matrix = p->set.n_claims = 0;
@@ -130,14 +173,14 @@ static int copy_set(struct report_part *p, const struct report_set *s,
 	p->pointers = calloc(s->n_reports + s->n_matrix, sizeof(*p->pointers));
 	p->set.claims = calloc(s->n_claims + 1, sizeof(*p->set.claims));
 	if (!p->reports || !p->pointers || !p->set.claims ||
-	    copy_reports(p, s->reports, s->n_reports, f, &p->set.n_reports) < 0 ||
-	    copy_reports(p, s->matrix, s->n_matrix, f, &p->set.n_matrix) < 0) {
+	    copy_reports(p, s->reports, s->n_reports, &p->set.n_reports) < 0 ||
+	    copy_reports(p, s->matrix, s->n_matrix, &p->set.n_matrix) < 0) {
 		return -ENOMEM;
 	}
 	p->set.reports = p->pointers;
 	p->set.matrix = p->pointers + p->set.n_reports;
 	for (size_t i = 0; i < s->n_claims; i++) {
-		if (is_shown(f, s->claims[i].group, s->claims[i].claim->bench)) {
+		if (is_shown(p, s->claims[i].group, s->claims[i].claim->bench)) {
 			p->set.claims[p->set.n_claims++] = s->claims[i];
 		}
 	}
@@ -171,13 +214,19 @@ int report_part_create(const struct report_set *s, const struct report_filter *f
 	size_t shown, all = count_rows(s);
 	int r = check_list(s, f->benches, false, e);
 
-	if (r == 0) {
+	bool whole = names_whole(s, f->groups);
+
+	if (r == 0 && !whole) {
 		r = check_list(s, f->groups, true, e);
 	}
 	if (r < 0) {
 		return r;
 	}
-	if (!p || copy_set(p, s, f) < 0) {
+	if (p) {
+		p->filter = f;
+		p->whole = whole;
+	}
+	if (!p || copy_set(p, s) < 0) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	shown = count_rows(&p->set);
@@ -188,6 +237,7 @@ int report_part_create(const struct report_set *s, const struct report_filter *f
 		 "%zu of %zu rows%s%.200s%s%.200s; p-values, and the exit status, are of all",
 		 shown, all, f->benches ? ", --bench " : "", f->benches ? f->benches : "",
 		 f->groups ? ", --group " : "", f->groups ? f->groups : "");
+	p->filter = NULL;
 	*ret = TAKE_PTR(p);
 	return 0;
 }

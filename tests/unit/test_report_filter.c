@@ -62,6 +62,44 @@ static void a_group_leaves_the_others_out(void **state)
 	report_part_destroy(p);
 }
 
+/* The names of the fixture's first two groups; the report's own are not its to write. */
+static void name_groups(const char *first, const char *second)
+{
+	f.set.reports[0]->group = first;
+	f.set.reports[1]->group = second;
+}
+
+static size_t count_groups(const char *list)
+{
+	const struct report_filter filter = {.groups = list};
+	struct report_part *p;
+	size_t n;
+
+	if (report_part_create(&f.set, &filter, &p, &e) < 0) {
+		return 0;
+	}
+	n = report_part_set(p)->n_reports;
+	report_part_destroy(p);
+	return n;
+}
+
+static void a_group_with_a_comma_is_named_whole_or_with_a_backslash(void **state)
+{
+	name_groups("fsgsbase, threads", "a\\b");
+	assert_int_equal(count_groups("fsgsbase, threads"), 1);
+	assert_int_equal(count_groups("fsgsbase\\, threads"), 1);
+	assert_int_equal(count_groups("a\\b"), 1);
+	assert_int_equal(count_groups("a\\\\b"), 1);
+	assert_int_equal(count_groups("a\\b,fsgsbase\\, threads"), 2);
+	assert_int_equal(count_groups("fsgsbase"), 0);
+	assert_int_equal(count_groups("a\\b,fsgsbase, threads"), 0);
+	assert_string_equal(e.text, "--group: there is no 'fsgsbase' in these results (a comma "
+				    "inside a name is written '\\,')");
+	/* The whole name counts before what its parts name. */
+	name_groups("one", "one,one");
+	assert_int_equal(count_groups("one,one"), 1);
+}
+
 static void a_list_takes_several_and_what_names_begin_with(void **state)
 {
 	char list[256];
@@ -97,6 +135,8 @@ static void what_is_not_there_is_an_error(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_group_with_a_comma_is_named_whole_or_with_a_backslash, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_part_has_the_rows_that_were_asked_for_as_they_were, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_group_leaves_the_others_out, setup, teardown),
