@@ -213,6 +213,16 @@ def test_a_page_that_cannot_be_written_is_an_error(page):
     assert "/nowhere/r.html: the page cannot be written: No such file or directory" in end.stderr
 
 
+def test_without_a_boot_there_is_no_page(page, tmp_path):
+    plan, out = tmp_path / "plan.ndjson", tmp_path / "r.html"
+    plan.write_text(page[1].read_text().splitlines()[0] + "\n")
+    end = subprocess.run([RINGSIDE, "report", "--html", out, plan], check=False, capture_output=True,
+                         text=True, timeout=60)
+    assert end.returncode == 3
+    assert "no boot has given numbers: there is nothing to report" in end.stderr
+    assert not out.exists()
+
+
 @pytest.fixture(scope="module")
 def browser():
     with Browser() as b:
