@@ -2,6 +2,7 @@
 /* See calibration.h: the maths. */
 #include "engine/calibration.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -453,4 +454,31 @@ const struct calibration_floor *calibration_floor(const struct calibration *c, c
 		}
 	}
 	return NULL;
+}
+
+/**
+ * calibration_check_floor() - whether there is a floor of that id
+ * @id: "uaccess.get" and the like
+ * @e: set on failure, with the ids that there are
+ *
+ * Return: 0 or -EINVAL.
+ * Context: any thread.
+ */
+int calibration_check_floor(const char *id, struct err *e)
+{
+	char ids[256] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(floors); i++) {
+		if (strcmp(floors[i].id, id) == 0) {
+			return 0;
+		}
+		if (i == 0 || strcmp(floors[i].id, floors[i - 1].id) != 0) {
+			len += (size_t)snprintf(ids + len, sizeof(ids) - len, "%s%s", i ? ", " : "",
+						floors[i].id);
+			assert(len < sizeof(ids));
+		}
+	}
+	return err_set(e, -EINVAL, "'%s' is no floor of 'ringside calibrate'; there are: %s", id,
+		       ids);
 }

@@ -123,6 +123,7 @@ int calibration_make(const struct calibration_replicate *replicates, size_t coun
 const struct calibration_primitive *calibration_primitive(const struct calibration *c,
 							  const char *name);
 const struct calibration_floor *calibration_floor(const struct calibration *c, const char *id);
+int calibration_check_floor(const char *id, struct err *e) __must_check;
 
 /* calibration_json.c */
 json_t *calibration_json(const struct calibration *c);

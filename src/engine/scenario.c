@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/calibration.h"
 #include "engine/ymap.h"
 #include "samples/class.h"
 
@@ -191,6 +192,25 @@ static int take_arm(const struct reading *r, struct file_arm *f, struct plan_gro
 	return code;
 }
 
+/* A comparison of an arm with itself has nothing else in its arms, whatever their names. */
+static int check_aa(const struct reading *r, const struct file_arm *last,
+		    const struct plan_group *g)
+{
+	_cleanup_free_ char *first = arm_text(&g->arms[ARM_A].arm);
+	_cleanup_free_ char *text = arm_text(&g->arms[g->arm_count - 1].arm);
+
+	if (!first || !text) {
+		return no_memory(r);
+	}
+	if (r->to->aa && strcmp(first, text) != 0) {
+		return fail(r, last->arm.pos,
+			    "arm: 'aa: yes' compares an arm with itself, and this is not the "
+			    "first arm of group '%s'",
+			    name_of(g));
+	}
+	return 0;
+}
+
 static int take_benches(const struct reading *r, const struct ymap_list *list, benchmark_set *to)
 {
 	const struct ymap_text *texts = list->items;
@@ -238,26 +258,54 @@ static int check_numbers(const struct reading *r, const struct file_claim *f)
 		bool needed;
 		const char *key, *needs;
 	} rules[] = {
-		{&f->from, f->to.given, "from", "to"},
-		{&f->to, f->from.given, "to", "from"},
-		{&f->change_to, f->change.given, "change_to", "change"},
-		{&f->percent_to, f->percent.given, "percent_to", "percent"},
-		{&f->percent, f->of.s != NULL, "percent", "of (a percentage says of what)"},
-		{&f->from, f->of.s != NULL, "from", "of (what it was before)"},
-		{&f->from, f->unit.s != NULL, "from", "unit"},
-		{&f->change, f->unit.s != NULL, "change", "unit"},
+		{&f->from, f->to.given, "from", "'to'"},
+		{&f->from, f->of.s, "from", "'of' (what it was before)"},
+		{&f->from, f->unit.s, "from", "'unit'"},
+		{&f->to, f->from.given, "to", "'from'"},
+		{&f->change_to, f->change.given, "change_to", "'change'"},
+		{&f->percent_to, f->percent.given, "percent_to", "'percent'"},
+		{&f->percent, f->of.s, "percent", "'of' (a percentage says of what)"},
+		{&f->change, f->unit.s, "change", "'unit'"},
 	};
+	char needs[80] = "";
+	size_t len = 0, first = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		if (rules[i].has->given && !rules[i].needed) {
-			return fail(r, rules[i].has->pos, "claim: '%s' needs %s", rules[i].key,
-				    rules[i].needs);
+		if (rules[i].has->given && !rules[i].needed &&
+		    (len == 0 || rules[i].has == rules[first].has)) {
+			first = len ? first : i;
+			len += (size_t)snprintf(needs + len, sizeof(needs) - len, "%s%s",
+						len ? " and " : "", rules[i].needs);
 		}
+	}
+	if (len > 0) {
+		return fail(r, rules[first].has->pos, "claim: '%s' needs %s", rules[first].key,
+			    needs);
 	}
 	if (f->from.given && f->from.v == 0) {
 		return fail(r, f->from.pos, "claim: 'from' is 0: there is no percentage of it");
 	}
+	if (f->percent.given && f->change.given) {
+		return fail(r, f->percent.pos,
+			    "claim: 'percent' beside 'change': these are two claims, of which "
+			    "each can be right without the other; give one");
+	}
 	return 0;
+}
+
+static int check_floor(const struct reading *r, const struct file_claim *f)
+{
+	int code = f->floor.s ? calibration_check_floor(f->floor.s, r->e) : 0;
+
+	if (f->floor.s && f->no_floor.s) {
+		return fail(r, f->no_floor.pos,
+			    "claim: 'no_floor' says why there is no 'floor': give one of them");
+	}
+	if (code < 0) {
+		err_prefix(r->e, "%s:%u:%u: claim: 'floor'", r->path, f->floor.pos.line,
+			   f->floor.pos.column);
+	}
+	return code;
 }
 
 static int take_claim(const struct reading *r, struct file_claim *f, struct plan_group *g)
@@ -282,6 +330,9 @@ static int take_claim(const struct reading *r, struct file_claim *f, struct plan
 	}
 	if (code == 0) {
 		code = check_numbers(r, f);
+	}
+	if (code == 0) {
+		code = check_floor(r, f);
 	}
 	if (code < 0) {
 		return code;
@@ -383,6 +434,9 @@ static int take_group(const struct reading *r, struct file_group *f)
 	code = take_benches(r, &f->benches, &g->benches);
 	for (size_t i = 0; code == 0 && i < f->arms.n; i++) {
 		code = take_arm(r, &arms[i], g);
+		if (code == 0) {
+			code = check_aa(r, &arms[i], g);
+		}
 	}
 	for (size_t i = 0; code == 0 && i < f->claims.n; i++) {
 		code = take_claim(r, &claims[i], g);

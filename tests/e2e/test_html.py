@@ -95,11 +95,11 @@ def page(tmp_path_factory):
 # Of a claim each way that it can be put, and floors of the host in its unit, in another, and none.
 CLAIMS = """    claims:
       - {text: saves a lot, source: s, hardware: h, change: -30, change_to: -20, unit: instructions per call,
-         arm: SECOND, bench: syscall.null, floor: f.same}
+         arm: SECOND, bench: syscall.null, floor: fsgsbase.fs}
       - {text: between two numbers, source: s, hardware: h, from: 75.1, to: 67.6, unit: cycles per read,
-         of: what it was, arm: SECOND, bench: ctxsw.futex.fs, floor: f.other}
+         of: what it was, arm: SECOND, bench: ctxsw.futex.fs, floor: uaccess.get}
       - {text: as a percentage, source: s, hardware: h, percent: -10, percent_to: -5, of: a switch,
-         arm: SECOND, bench: ctxsw.pipe.fs, floor: f.none}
+         arm: SECOND, bench: ctxsw.pipe.fs, floor: uaccess.put}
       - {text: a rate, source: s, hardware: h, from: 12400, to: 21000, unit: connections/s, of: what it was,
          arm: SECOND, bench: conn.http, no_floor: none is made for it}
       - {text: nothing in numbers, source: s, hardware: h, arm: SECOND, bench: syscall.fault,
@@ -115,8 +115,8 @@ def floor(name, unit, value, reason=None):
 CALIBRATION = {"schema_version": 1, "type": "calibration", "class": "icount", "unit": "instructions",
                "ticks_per_unit": 8, "ringside": "0.1.0", "host": {"cpu": "c", "kernel": "k"},
                "replicates": 12, "ticks_per_core_cycle": None, "primitives": [],
-               "floors": [floor("f.same", "instructions", 28.0), floor("f.other", "cycles", 6.2),
-                          floor("f.none", "cycles", None, "ring 0 is interpreted here")]}
+               "floors": [floor("fsgsbase.fs", "instructions", 28.0), floor("uaccess.get", "cycles", 6.2),
+                          floor("uaccess.put", "cycles", None, "ring 0 is interpreted here")]}
 
 
 @pytest.fixture(scope="module")

@@ -70,8 +70,6 @@ static void a_whole_file_makes_groups_with_arms_and_claims(void **state)
 		      "        hardware: a laptop\n"
 		      "        from: 12400\n"
 		      "        to: 21000\n"
-		      "        percent: -10\n"
-		      "        percent_to: -5\n"
 		      "        change: -100\n"
 		      "        unit: connections/s\n"
 		      "        of: what it was\n"
@@ -80,7 +78,8 @@ static void a_whole_file_makes_groups_with_arms_and_claims(void **state)
 		      "        floor: fsgsbase.fs\n"
 		      "        note: mind this\n"
 		      "      - {text: t, source: s, hardware: h, arm: old, bench: syscall.null,\n"
-		      "         against: ctxsw.pipe.fs, no_floor: why}\n"
+		      "         against: ctxsw.pipe.fs, no_floor: why,\n"
+		      "         percent: -10, percent_to: -5, of: it}\n"
 		      "  - name: second\n"
 		      "    blocks: 9\n"
 		      "    benches: [ctxsw]\n" ARMS) < 0) {
@@ -106,13 +105,14 @@ static void a_whole_file_makes_groups_with_arms_and_claims(void **state)
 	assert_int_equal(c->arm, 2);
 	assert_true(c->from == 12400 && c->to == 21000);
 	assert_true(c->change_low == -100 && c->change_high == -100);
-	assert_true(c->percent_low == -10 && c->percent_high == -5);
+	assert_true(isnan(c->percent_low));
 	assert_string_equal(c->floor, "fsgsbase.fs");
 	assert_null(c->against);
 	c = &g->claims[1];
 	assert_int_equal(c->arm, 0);
 	assert_string_equal(c->against, "ctxsw.pipe.fs");
-	assert_true(isnan(c->from) && isnan(c->change_low) && isnan(c->percent_high));
+	assert_true(isnan(c->from) && isnan(c->change_low));
+	assert_true(c->percent_low == -10 && c->percent_high == -5);
 	scenario_fini(&s);
 }
 
@@ -190,23 +190,38 @@ static void what_is_wrong_in_a_file_is_named_with_its_place(void **state)
 		{CLAIM "arm: old, bench: syscall.null, against: syscall}\n",
 		 "9:83: claim: 'against': group 'g' does not run the benchmark 'syscall'"},
 		{CLAIM "arm: new, bench: syscall.null, percent: 5}\n",
-		 "9:83: claim: 'percent' needs of (a percentage says of what)"},
-		{CLAIM "arm: new, bench: syscall.null, percent_to: 5, of: x}\n",
-		 "9:86: claim: 'percent_to' needs percent"},
+		 "9:83: claim: 'percent' needs 'of' (a percentage says of what)"},
+		{CLAIM "arm: new, bench: syscall.null, percent_to: 5, of: x, unit: u}\n",
+		 "9:86: claim: 'percent_to' needs 'percent'"},
+		{CLAIM "arm: new, bench: syscall.null, from: 1}\n",
+		 "9:80: claim: 'from' needs 'to' and 'of' (what it was before) and 'unit'"},
 		{CLAIM "arm: new, bench: syscall.null, from: 5, of: x, unit: u}\n",
-		 "9:80: claim: 'from' needs to"},
+		 "9:80: claim: 'from' needs 'to'"},
 		{CLAIM "arm: new, bench: syscall.null, to: 5, of: x, unit: u}\n",
-		 "9:78: claim: 'to' needs from"},
+		 "9:78: claim: 'to' needs 'from'"},
 		{CLAIM "arm: new, bench: syscall.null, from: 5, to: 6, unit: u}\n",
-		 "9:80: claim: 'from' needs of (what it was before)"},
+		 "9:80: claim: 'from' needs 'of' (what it was before)"},
 		{CLAIM "arm: new, bench: syscall.null, from: 5, to: 6, of: x}\n",
-		 "9:80: claim: 'from' needs unit"},
+		 "9:80: claim: 'from' needs 'unit'"},
 		{CLAIM "arm: new, bench: syscall.null, from: 0, to: 6, of: x, unit: u}\n",
 		 "9:80: claim: 'from' is 0: there is no percentage of it"},
 		{CLAIM "arm: new, bench: syscall.null, change: 5}\n",
-		 "9:82: claim: 'change' needs unit"},
+		 "9:82: claim: 'change' needs 'unit'"},
 		{CLAIM "arm: new, bench: syscall.null, change_to: 5, unit: u}\n",
-		 "9:85: claim: 'change_to' needs change"},
+		 "9:85: claim: 'change_to' needs 'change'"},
+		{CLAIM "arm: new, bench: syscall.null, percent: 5, of: x, change: 1, unit: u}\n",
+		 "9:83: claim: 'percent' beside 'change': these are two claims, of which each can "
+		 "be right without the other; give one"},
+		{CLAIM "arm: new, bench: syscall.null, floor: uaccess.get, no_floor: why}\n",
+		 "9:104: claim: 'no_floor' says why there is no 'floor': give one of them"},
+		{CLAIM "arm: new, bench: syscall.null, floor: nosuch}\n",
+		 "9:81: claim: 'floor': 'nosuch' is no floor of 'ringside calibrate'; there are: "
+		 "fsgsbase.fs, fsgsbase.fsgs, uaccess.get, uaccess.put, nopti.syscall"},
+		{"title: t\naa: yes\ngroups:\n  - name: g\n    benches: [syscall]\n    arms:\n"
+		 "      - {name: a, arm: base}\n      - {name: b, arm: base}\n"
+		 "      - {name: c, arm: 'base,append=x'}\n",
+		 "9:24: arm: 'aa: yes' compares an arm with itself, and this is not the first arm of "
+		 "group 'g'"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {

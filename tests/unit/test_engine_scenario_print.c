@@ -18,7 +18,6 @@ static const char whole[] =
 	"seed: 1000000000000000\n"
 	"timeout: 1.5\n"
 	"runner: /a program, of mine\n"
-	"aa: yes\n"
 	"matrix: yes\n"
 	"groups:\n"
 	"  - name: 'yes'\n"
@@ -32,16 +31,22 @@ static const char whole[] =
 	"      - {arm: base}\n"
 	"    claims:\n"
 	"      - {text: it saves, source: 'none: x', hardware: 'a \"laptop\"', change: -100.1,\n"
-	"         change_to: -3, unit: cycles per call, percent: 0.1, of: its time, arm: '3',\n"
-	"         bench: syscall.null, floor: f, note: \"two\\nlines\"}\n"
+	"         change_to: -3, unit: cycles per call, of: its time, arm: '3',\n"
+	"         bench: syscall.null, floor: uaccess.get, note: \"two\\nlines\"}\n"
 	"      - {text: t, source: s, hardware: h, from: 12400, to: 21000.25, unit: c/s, of: o,\n"
-	"         arm: old, bench: syscall.null, against: ctxsw.pipe.fs, no_floor: why}\n"
+	"         arm: old, bench: syscall.null, against: ctxsw.pipe.fs, no_floor: why,\n"
+	"         percent: 0.1}\n"
 	"  - {name: two, blocks: 3, benches: [syscall], arms: [{arm: base}, {arm: base}]}\n";
 
 /* A file without names: what "--a" and "--b" come to. */
 static const char plain[] = "backend: kvm\nbatches: 30\nseed: 5\ntimeout: 300\ngroups:\n"
 			    "  - blocks: 12\n    benches: [syscall]\n"
 			    "    arms: [{arm: base}, {arm: 'base,append=x'}]\n";
+
+/* An arm against itself. */
+static const char same[] = "backend: kvm\nbatches: 30\nseed: 5\ntimeout: 300\naa: yes\ngroups:\n"
+			   "  - blocks: 12\n    benches: [syscall]\n"
+			   "    arms: [{arm: base}, {arm: base}]\n";
 
 /* The plan of a file's text, without what only the command line decides. */
 static void read_plan(const char *text, struct plan *ret)
@@ -119,6 +124,7 @@ static void what_is_printed_reads_back_to_the_same_plan(void **state)
 {
 	assert_reads_back(whole);
 	assert_reads_back(plain);
+	assert_reads_back(same);
 }
 
 static void nothing_is_left_to_defaults_and_names_are_not_made_up(void **state)
