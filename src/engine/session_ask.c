@@ -10,10 +10,12 @@
 #include "base/clock.h"
 
 /*
- * "ringside test" lets a run outlive its timeout by half a second. An answer is over when the
- * console was silent for a moment, and the first line of it may take longer.
+ * An answer is over when the console was silent for a moment. Its first line may take more than a
+ * second: a kernel shows nothing before it has stopped its other CPUs, and one with interrupts off
+ * it waits for. "ringside test" lets a run outlive its timeout by half a second.
  */
-#define ANSWER_NS (300 * NS_PER_MSEC)
+#define ANSWER_NS (3 * NS_PER_SEC)
+#define LATE_NS   (300 * NS_PER_MSEC)
 #define QUIET_NS  (60 * NS_PER_MSEC)
 
 /**
@@ -28,6 +30,16 @@ void session_take_registers(struct session *s)
 		s->registers_taken = true;
 		s->cpu_count = s->backend->ops->registers(s->backend, s->cpus, FAILURE_CPUS_MAX);
 	}
+}
+
+static uint64_t time_to_answer(const struct session *s)
+{
+	uint64_t latest_ns = s->timeout_at_ns ? s->timeout_at_ns + LATE_NS : UINT64_MAX;
+
+	if (s->facts.timed_out || s->facts.boot_timed_out) {
+		return LATE_NS;
+	}
+	return latest_ns - s->asked_ns < ANSWER_NS ? latest_ns - s->asked_ns : ANSWER_NS;
 }
 
 /**
@@ -54,7 +66,8 @@ void session_end_asking(struct session *s)
 		return;
 	}
 	s->asked_ns = session_now_ns();
-	session_arm(s, s->linger, ANSWER_NS);
+	s->answer_ns = time_to_answer(s);
+	session_arm(s, s->linger, s->answer_ns);
 }
 
 /**
@@ -70,10 +83,10 @@ void session_on_answer(struct session *s)
 	if (!s->asked || s->ending) {
 		return;
 	}
-	if (spent >= ANSWER_NS) {
+	if (spent >= s->answer_ns) {
 		session_end(s);
 	} else {
 		session_arm(s, s->linger,
-			    ANSWER_NS - spent < QUIET_NS ? ANSWER_NS - spent : QUIET_NS);
+			    s->answer_ns - spent < QUIET_NS ? s->answer_ns - spent : QUIET_NS);
 	}
 }

@@ -46,7 +46,7 @@ struct session {
 	struct backend_cpu_state cpus[FAILURE_CPUS_MAX];
 	size_t cpu_count;
 	bool registers_taken, asked, answered;
-	uint64_t asked_ns;
+	uint64_t asked_ns, answer_ns; /* when, and for how long an answer is waited for */
 
 	struct control *control;                    /* NULL: the run has no name */
 	uint64_t timeout_at_ns, boot_timeout_at_ns; /* 0: not armed */

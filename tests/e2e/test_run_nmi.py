@@ -3,6 +3,7 @@
 import re
 import time
 
+import zoo
 from conftest import in_guest, ringside
 
 
@@ -45,3 +46,12 @@ def test_a_suites_reports_have_the_backtrace_and_what_the_kernel_said_last(tmp_p
     assert "NMI backtrace for cpu 1" in failure and "+0x" in failure
     assert "NMI backtrace for cpu 1" in re.search("<system-out>.*?</system-out>", xml, re.S).group()
     assert "%0AvCPU 0: RIP 0x" in github.read_text()
+
+
+def test_a_cpu_that_spins_with_interrupts_off_answers(tmp_path):
+    archive = zoo.initrd(tmp_path / "initrd")
+    end = in_guest("/zoo", "spin_irqs_off", options=("--hang-timeout", 6, "--nmi", "--initrd", archive))
+    assert end.status == 243, end.err
+    assert "did not answer" not in end.err, end.err
+    trace = re.search("NMI backtrace for cpu 0\n.*?</TASK>", end.err, re.S)
+    assert trace and "Comm: zoo " in trace.group(), end.err

@@ -34,6 +34,7 @@ static void a_guest_that_does_not_answer_is_not_waited_for_long(void **state)
 	uint64_t start_ns = clock_now_ns(&clock_monotonic);
 
 	cfg.nmi = true;
+	cfg.timeout_ns = 100 * MS; /* it would have three seconds, but for this */
 	RUN(steps);
 	assert_int_equal(outcome.status, OUTCOME_HANG);
 	assert_int_equal(fake.nmis, 1);
