@@ -81,7 +81,8 @@ static int add_effects(const struct comparison *c, const char *path, const struc
 
 /**
  * compare_noise_record() - record what this host makes of no difference
- * @c: the comparison; where all of its boots are recorded, its noise floors are set
+ * @c: the comparison; where all of its boots, or its shard's, are recorded, its noise floors are
+ * set
  * @results: its file, which gets them; NULL: they were due in an earlier run
  *
  * The effects of a comparison of an arm with itself are added to the host's file, after the floors
@@ -96,7 +97,7 @@ void compare_noise_record(struct comparison *c, struct results *results)
 	struct noise_key key;
 	int r;
 
-	if (c->plan.pilot || c->done < c->plan.boot_count || !c->first ||
+	if (c->plan.pilot || c->done < plan_share(&c->plan) || !c->first ||
 	    !exec_class_judges_speed(c->first->exec_class)) {
 		return;
 	}
@@ -109,7 +110,7 @@ void compare_noise_record(struct comparison *c, struct results *results)
 	if (r == 0 && results && !c->has_noise) {
 		r = record_floors(c, results, path, &key, &e);
 	}
-	if (r == 0 && c->plan.aa) {
+	if (r == 0 && c->plan.aa && c->plan.shards == 0) {
 		r = add_effects(c, path, &key, &e);
 	}
 	if (r < 0) {

@@ -280,6 +280,12 @@ void comparison_take(struct comparison *c, struct comparison *from)
 	if (!c->no_calibration) {
 		c->no_calibration = TAKE_PTR(from->no_calibration);
 	}
+	if (!c->has_noise) {
+		c->noise = from->noise;
+		c->has_noise = from->has_noise;
+		from->noise = (struct noise){0};
+		from->has_noise = false;
+	}
 }
 
 /* Whether a line is of a type; each writes it as its second key, behind the schema's version. */
@@ -369,6 +375,7 @@ int comparison_add_line(struct comparison *c, const char *text, size_t len, stru
 			       "a second plan: a file has the results of one comparison");
 	}
 	if (c->plan_text && is_of_type(text, len, NOISE_LINE)) {
+		c->last_slot = COMPARISON_NOISE;
 		return add_noise(c, text, len, e);
 	}
 	if (c->plan_text) {

@@ -29,6 +29,7 @@ enum boot_use {
 /* What a line was that is no boot that counts. */
 #define COMPARISON_NO_BOOT (-1)
 #define COMPARISON_FLOORS  (-2)
+#define COMPARISON_NOISE   (-3)
 
 /* The type of the line that says why there is no calibration. */
 #define COMPARISON_NO_CALIBRATION "no-calibration"

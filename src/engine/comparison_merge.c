@@ -35,6 +35,8 @@ static int on_line(void *ctx, size_t line, const char *text, size_t len, struct 
 		h->places[h->c.last_slot] = here;
 	} else if (h->c.last_slot == COMPARISON_FLOORS) {
 		h->floors = here;
+	} else if (h->c.last_slot == COMPARISON_NOISE && !h->noise.line) {
+		h->noise = here;
 	}
 	return 0;
 }
@@ -252,6 +254,9 @@ static void join(struct merge_host *h, struct merge_host *from)
 	if (!h->floors.line) {
 		h->floors = from->floors;
 	}
+	if (!h->noise.line) {
+		h->noise = from->noise;
+	}
 	if (!h->c.first) {
 		snprintf(h->name, sizeof(h->name), "%s", from->name);
 	}
@@ -399,6 +404,9 @@ static int copy_all(const struct merge *m, FILE *const *in, FILE *out, struct er
 		if (h->places[slot].line) {
 			r = copy_line(m, in, &h->places[slot], out, e);
 		}
+	}
+	if (r == 0 && h->noise.line) {
+		r = copy_line(m, in, &h->noise, out, e);
 	}
 	return r == 0 && fflush(out) == EOF ? err_set(e, -EIO, "the results cannot be written") : r;
 }

@@ -30,6 +30,7 @@ struct merge_host {
 	struct comparison c;        /* of all blocks, whatever the shards of its files */
 	struct merge_place *places; /* a slot */
 	struct merge_place floors;  /* the calibration, or the line that says why there is none */
+	struct merge_place noise;   /* what the host makes of no difference */
 	char name[64];      /* in its network; of several the first one's; empty: not known */
 	unsigned int count; /* hosts: 1 or more */
 };

@@ -8,7 +8,7 @@ import shutil
 import signal
 
 import pytest
-from test_compare import FAKE, RINGSIDE, Bench
+from test_compare import FAKE, RINGSIDE, Bench, by_name
 
 SHARDS = 3
 
@@ -96,6 +96,22 @@ def test_what_was_merged_is_a_results_file_like_that_of_one_run(bench):
                                                            host="other"))
     assert twice.returncode == 4
     assert f"{merged} exists and is never overwritten" in twice.stderr
+
+
+def test_what_the_host_makes_of_no_difference_is_in_the_shards_too(bench):
+    """A line that the first file of a host has, at the end of what is merged."""
+    files = bench.files()
+    floors = '{"schema_version":1,"type":"noise-floor","floors":[{"benchmark":"syscall.null","value":0.25,' \
+             '"comparisons":20,"blocks":[6,6]}]}\n'
+    for path in files[1:]:
+        with open(path, "a") as f:
+            f.write(floors)
+    merged = str(bench.path / "all.ndjson")
+    p = bench.report("--json", "--results", merged, *files)
+    assert p.returncode == 0, p.stderr
+    assert by_name(p.stdout)["syscall.null"]["noise_floor"]["value"] == 0.25
+    assert lines_of(merged)[-1] == json.loads(floors)
+    assert bench.report("--json", merged).stdout == p.stdout
 
 
 def test_a_scenario_deals_the_blocks_of_all_groups(bench):
