@@ -343,6 +343,14 @@ static int run(struct context *x)
 	return r < 0 ? fail(r, &e) : boot_all(x);
 }
 
+/* What the boots of a pilot say against its goal is no fault of the words, nor of this machine. */
+static int fail_choice(int code, const struct err *e)
+{
+	int status = fail(code, e);
+
+	return code == -ERANGE || code == -ENODATA ? STATUS_INCONCLUSIVE : status;
+}
+
 /* Boots a pilot, and with the number of blocks that it gives the comparison itself. */
 static int run_sized(struct context *x)
 {
@@ -360,11 +368,11 @@ static int run_sized(struct context *x)
 	}
 	if (r == 0 && status == STATUS_OK) {
 		r = compare_pilot_choose(&pilot->c, pilot->jobs, &x->o, &size, &e);
+		status = r < 0 ? fail_choice(r, &e) : STATUS_OK;
+	} else if (r < 0) {
+		status = fail(r, &e);
 	}
 	context_destroy(pilot);
-	if (r < 0) {
-		return fail(r, &e);
-	}
 	return status == STATUS_OK ? run(x) : status;
 }
 

@@ -365,7 +365,7 @@ static int effect_of(const struct report_pilot *p, const struct report_pilot_ben
 	if (g->kind == PILOT_PERCENT) {
 		*ret = g->value / 100 * fabs(b->median_a);
 		return *ret > 0 ? 0
-				: err_set(e, -EINVAL,
+				: err_set(e, -ERANGE,
 					  "%s: A takes nothing in %s, so that there is no "
 					  "percentage of it: give a number of %s",
 					  g->words, b->name, exec_class_unit(p->class));
@@ -374,7 +374,7 @@ static int effect_of(const struct report_pilot *p, const struct report_pilot_ben
 		*ret = g->value / 1e9 * b->units_hz;
 		return *ret > 0
 			       ? 0
-			       : err_set(e, -EINVAL,
+			       : err_set(e, -ERANGE,
 					 "%s: in %s the guest has not measured how long one of its "
 					 "%s is: give a number of those, or a percentage",
 					 g->words, b->name, exec_class_unit(p->class));
@@ -401,7 +401,7 @@ static int blocks_of(const struct pilot *p, const struct report_pilot_bench *b,
 	if (r == -E2BIG) {
 		(void)!stats_mde_factor(p->most_blocks, &factor);
 		return err_set(
-			e, -EINVAL,
+			e, -ERANGE,
 			"%s: %s varies too much: with %zu blocks, the most there can be, %.3g "
 			"%s would be found",
 			g->words, b->name, p->most_blocks, factor * b->sd,
@@ -421,7 +421,7 @@ static int blocks_in(const struct pilot *p, const struct pilot_goal *g, size_t *
 	}
 	n = floor(g->value / rep->block_ns);
 	if (n < STATS_PLAN_BLOCKS_LEAST) {
-		return err_set(e, -EINVAL,
+		return err_set(e, -ERANGE,
 			       "%s: a block of %zu boots takes %.3g s here, so that %d blocks, the "
 			       "fewest that give a verdict, need %.3g s",
 			       g->words, rep->block_boots, rep->block_ns / 1e9,
@@ -444,9 +444,9 @@ static int blocks_in(const struct pilot *p, const struct pilot_goal *g, size_t *
  * @ret_which: set on success: the benchmark that needs them, or NULL
  * @e: set on failure
  *
- * Return: 0; -EINVAL for a goal that cannot be had here; -ENODEV for a class that judges no speed;
- * -ENODATA for a pilot that says too little.
- * Context: any thread.
+ * Return: 0; -ERANGE for a goal that by what was booted no number of blocks has; -EINVAL for the
+ * unit of another class; -ENODEV for a class that judges no speed; -ENODATA for a pilot that says
+ * too little. Context: any thread.
  */
 int pilot_choose(const struct pilot *p, const struct pilot_goal *g, unsigned int *ret_blocks,
 		 const char **ret_which, struct err *e)

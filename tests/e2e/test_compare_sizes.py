@@ -145,9 +145,17 @@ def test_wrong_words_are_refused_before_anything_is_booted(bench, more, where, t
 
 def test_a_budget_that_is_too_small_says_what_is_needed(bench):
     p = run(bench, "--budget", "20s")
-    assert p.returncode == 2
+    assert p.returncode == 3
     assert ("--budget 20s: a block of 4 boots takes 10 s here, so that 6 blocks, the fewest that "
             "give a verdict, need 60 s") in p.stderr
+    assert not os.path.exists(bench.results)
+
+
+def test_a_size_that_no_number_of_blocks_finds_is_no_fault_of_the_words(bench):
+    bench.behave("faster=25 noise=9")
+    p = run(bench, "--resolve", "0.0001%")
+    assert p.returncode == 3, p.stderr
+    assert "--resolve 0.0001%: syscall.null varies too much: with 512 blocks, the most there can be" in p.stderr
     assert not os.path.exists(bench.results)
 
 

@@ -31,6 +31,19 @@ def node():
         yield n
 
 
+def test_a_shard_outside_of_a_job_says_how_it_is_called():
+    def shard(*words):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_")}
+        return subprocess.run([TOOLS / "shard", *words], capture_output=True, text=True, env=env,
+                              stdin=subprocess.DEVNULL, timeout=20, check=False)
+
+    p = shard("--help")
+    assert (p.returncode, p.stderr) == (0, "")
+    assert p.stdout.startswith("usage: sbatch --array=... tools/slurm/shard DIR")
+    for words in (), ("x",), ("x", "y"):
+        assert (shard(*words).returncode, shard(*words).stderr) == (2, p.stdout)
+
+
 class Job:
     """A comparison over the fake runner, and its folder."""
 

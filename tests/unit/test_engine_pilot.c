@@ -174,12 +174,12 @@ static void what_cannot_be_resolved_says_what_could(void **state)
 	struct pilot_goal g = goal("0.001instructions");
 
 	boots(spread, 5, NULL);
-	assert_int_equal(pilot_choose(p, &g, &blocks, &which, &e), -EINVAL);
+	assert_int_equal(pilot_choose(p, &g, &blocks, &which, &e), -ERANGE);
 	assert_string_equal(e.text,
 			    "--resolve 0.001instructions: syscall.null varies too much: with 512 "
 			    "blocks, the most there can be, 0.392 instructions would be found");
 	g = goal("30ns");
-	assert_int_equal(pilot_choose(p, &g, &blocks, &which, &e), -EINVAL);
+	assert_int_equal(pilot_choose(p, &g, &blocks, &which, &e), -ERANGE);
 	assert_string_equal(e.text,
 			    "--resolve 30ns: in syscall.null the guest has not measured how long "
 			    "one of its instructions is: give a number of those, or a percentage");
@@ -196,7 +196,7 @@ static void a_budget_is_filled_and_one_that_is_too_small_is_refused(void **state
 	assert_int_equal(pilot_choose(p, &g, &blocks, &which, &e), 0);
 	assert_int_equal(blocks, 9);
 	pilot_goal_budget(60000000000, &g);
-	assert_int_equal(pilot_choose(p, &g, &blocks, &which, &e), -EINVAL);
+	assert_int_equal(pilot_choose(p, &g, &blocks, &which, &e), -ERANGE);
 	assert_string_equal(e.text, "--budget 60s: a block of 4 boots takes 12 s here, so that 6 "
 				    "blocks, the fewest that give a verdict, need 72 s");
 }
