@@ -17,6 +17,7 @@ BY_DAY = {
     "status 77", "panic", "panic in an interrupt", "oops that is lived through, but not by the run",
     "power off", "reset", "triple fault", "page table lost", "halt with interrupts off",
     "loop with interrupts off", "agent killed", "init crashes",
+    "reboot loop", "soft lockup", "hung task", "stack that ends", "data that is executed",
 }
 NIGHT = bool(os.environ.get("RINGSIDE_NIGHTLY"))
 HERE = [a for a in zoo.ANIMALS if NIGHT or a.name in BY_DAY]
