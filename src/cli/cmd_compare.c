@@ -18,6 +18,7 @@
 #include "cli/compare_pilot.h"
 #include "cli/helpers.h"
 #include "cli/options.h"
+#include "cli/output_file.h"
 #include "cli/print_report.h"
 #include "cli/status.h"
 #include "engine/compare.h"
@@ -107,6 +108,14 @@ static int reopen(struct context *x, const char *path, const char *plan_text, st
 	return results_append(x->results, plan_text, strlen(plan_text), e);
 }
 
+/* The page must not take the place of what it is made of, nor of any other results. */
+static int check_page(const struct compare_options *o, const char *results, struct err *e)
+{
+	const char *const inputs[] = {results, o->scenario};
+
+	return output_check("--html", o->html, inputs, ARRAY_SIZE(inputs), e);
+}
+
 static int open_results(struct context *x, struct err *e)
 {
 	const char *text = x->c.plan_text;
@@ -117,6 +126,9 @@ static int open_results(struct context *x, struct err *e)
 		snprintf(path, sizeof(path), "%s", x->o.results);
 	} else {
 		r = default_path(text, path, sizeof(path), e);
+	}
+	if (r == 0) {
+		r = check_page(&x->o, path, e);
 	}
 	if (r < 0) {
 		return r;
@@ -413,6 +425,10 @@ int cmd_compare(int argc, char **argv)
 	int r = x ? compare_options_parse(&x->o, argc, argv, &e)
 		  : err_set(&e, -ENOMEM, "no memory");
 
+	/* Before a pilot, or an image that is built first. */
+	if (r == 0) {
+		r = check_page(&x->o, x->o.results, &e);
+	}
 	if (r == OPT_SHOWN_HELP) {
 		status = STATUS_OK;
 	} else if (r < 0) {

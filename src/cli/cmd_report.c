@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/output_file.h"
 #include "cli/print_report.h"
 #include "cli/report_comparisons.h"
 #include "cli/report_tests.h"
@@ -74,6 +75,15 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 		return err_set(e, -EINVAL, "--results goes with --merge");
 	}
 	return 0;
+}
+
+/* The page is made of the results, and takes the place of none. */
+static int check_page(const char *html, const struct report_tests *t, struct err *e)
+{
+	const char *results = t->results;
+	int r = output_check("--html", html, (const char *const *)t->paths, t->count, e);
+
+	return r < 0 ? r : output_check("--html", html, &results, 1, e);
 }
 
 static int (*comparison_form(const struct forms *f))(const struct report_set *, FILE *)
@@ -159,6 +169,9 @@ int cmd_report(int argc, char **argv)
 		of_tests = test_files_are(rest.words[0], asks_for_tests(&f, &t) || t.merge ||
 								 f.junit || f.markdown || f.github);
 		r = check(&f, &t, of_tests, &e);
+	}
+	if (r == 0) {
+		r = check_page(f.html, &t, &e);
 	}
 	if (r < 0) {
 		log_error("%s", e.text);

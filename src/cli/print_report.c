@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "cli/helpers.h"
+#include "cli/output_file.h"
 #include "cli/status.h"
 #include "engine/compare.h"
 #include "engine/pilot.h"
@@ -35,26 +36,32 @@ static int write_json(const struct report_output *o, json_t *root)
 	return r < 0 || putchar('\n') == EOF ? -1 : 0;
 }
 
+struct page {
+	const struct report_set *set;
+	struct report_html about;
+};
+
+static int write_page(const void *ctx, FILE *out)
+{
+	const struct page *p = ctx;
+
+	return report_set_html(p->set, &p->about, out);
+}
+
 static int write_html(const struct report_output *o, const struct report_set *set)
 {
 	_cleanup_free_ char *sha256 = NULL;
 	struct err e = ERR_INIT;
-	FILE *out;
+	struct page page;
 	int r = record_file_sha256(o->results, &sha256, &e);
 
 	if (r < 0) {
 		log_error("%s", e.text);
 		return r;
 	}
-	out = cli_is_stdout(o->html) ? stdout : fopen(o->html, "we");
-	r = out ? 0 : -errno;
-	if (out) {
-		errno = 0;
-		r = report_set_html(
-			set, &(struct report_html){.file = o->results, .sha256 = sha256}, out);
-		r = r < 0 && errno ? -errno : r;
-		r = out != stdout && fclose(out) != 0 && r == 0 ? -errno : r;
-	}
+	page = (struct page){set, {.file = o->results, .sha256 = sha256}};
+	r = cli_is_stdout(o->html) ? write_page(&page, stdout)
+				   : output_write(o->html, write_page, &page);
 	if (r < 0) {
 		log_error("%s: the page cannot be written: %s",
 			  cli_is_stdout(o->html) ? "stdout" : o->html, strerror(-r));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/helpers.h"
+#include "cli/output_file.h"
 #include "cli/report_tests.h"
 #include "report/report.h"
 #include "report/test_report.h"
@@ -151,8 +152,10 @@ static bool is_folder(const char *path)
 }
 
 /* Whether a report can be written there, said before anything is booted. */
-static int check_target(const char *option, const char *path, struct err *e)
+static int check_target(const struct test_options *o, const char *option, const char *path,
+			struct err *e)
 {
+	const char *const inputs[] = {o->suite};
 	_cleanup_free_ char *dir = path && strcmp(path, "-") != 0 ? strdup(path) : NULL;
 	char *slash = dir ? strrchr(dir, '/') : NULL;
 
@@ -166,9 +169,10 @@ static int check_target(const char *option, const char *path, struct err *e)
 		return err_errno(e, -EISDIR, "%s %s", option, path);
 	}
 	/* A file is written aside and renamed; what is no file is opened as it is. */
-	return access(is_plain_file(path) ? slash ? dir : "." : path, W_OK) < 0
-		       ? err_errno(e, -errno, "%s %s", option, path)
-		       : 0;
+	if (access(is_plain_file(path) ? slash ? dir : "." : path, W_OK) < 0) {
+		return err_errno(e, -errno, "%s %s", option, path);
+	}
+	return output_check(option, path, inputs, ARRAY_SIZE(inputs), e);
 }
 
 /* One that is none is better known of now than when all has run. */
@@ -184,11 +188,11 @@ static int check_baseline(const char *path, struct err *e)
 
 static int check_targets(const struct test_options *o, struct err *e)
 {
-	int r = check_target("--json", o->json, e);
+	int r = check_target(o, "--json", o->json, e);
 
-	r = r == 0 ? check_target("--junit", o->junit, e) : r;
-	r = r == 0 ? check_target("--tap", o->tap, e) : r;
-	r = r == 0 ? check_target("--github", o->github, e) : r;
+	r = r == 0 ? check_target(o, "--junit", o->junit, e) : r;
+	r = r == 0 ? check_target(o, "--tap", o->tap, e) : r;
+	r = r == 0 ? check_target(o, "--github", o->github, e) : r;
 	return r < 0 || !o->baseline ? r : check_baseline(o->baseline, e);
 }
 
@@ -249,37 +253,16 @@ int test_output_add(struct test_output *out, const struct test_result *r, struct
 
 typedef int (*report_fn)(const struct test_report *t, FILE *out);
 
-/* Writes it aside and puts it in its place when it is whole; what is no file is written as it is.
- */
-static int write_file(const char *path, report_fn fn, const struct test_report *t, struct err *e)
-{
-	_cleanup_free_ char *aside = NULL;
-	FILE *f;
-	int r;
+struct form {
+	report_fn fn;
+	const struct test_report *of;
+};
 
-	if (asprintf(&aside, is_plain_file(path) ? "%s.%d.tmp" : "%s", path, (int)getpid()) < 0) {
-		aside = NULL;
-		return err_set(e, -ENOMEM, "out of memory");
-	}
-	f = fopen(aside, "we");
-	if (!f) {
-		return err_errno(e, -errno, "%s", path);
-	}
-	errno = 0;
-	r = fn(t, f);
-	if (fflush(f) == EOF || ferror(f)) {
-		r = errno ? -errno : -EIO;
-	}
-	if (fclose(f) == EOF && r == 0) {
-		r = -errno;
-	}
-	if (r == 0 && strcmp(aside, path) != 0 && rename(aside, path) < 0) {
-		r = -errno;
-	}
-	if (r < 0 && strcmp(aside, path) != 0) {
-		(void)unlink(aside);
-	}
-	return r < 0 ? err_errno(e, r, "%s", path) : 0;
+static int write_form(const void *ctx, FILE *out)
+{
+	const struct form *form = ctx;
+
+	return form->fn(form->of, out);
 }
 
 static int write_report(const char *path, report_fn fn, const struct test_report *t,
@@ -289,7 +272,9 @@ static int write_report(const char *path, report_fn fn, const struct test_report
 		return 0;
 	}
 	if (strcmp(path, "-") != 0) {
-		return write_file(path, fn, t, e);
+		int r = output_write(path, write_form, &(struct form){fn, t});
+
+		return r < 0 ? err_errno(e, r, "%s", path) : 0;
 	}
 	*ret_stdout = true;
 	return fn(t, stdout) < 0 || fflush(stdout) == EOF

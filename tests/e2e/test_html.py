@@ -5,6 +5,8 @@ import html.parser
 import json
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 
 import pytest
@@ -281,3 +283,53 @@ def test_read_aloud_every_chart_has_a_name_and_every_table_its_heads(page, brows
     assert len(names["columnheader"]) >= 7 and all(names["columnheader"])
     levels = browser.run("return [...document.querySelectorAll('h1,h2,h3')].map(h => +h.tagName[1])")
     assert levels[0] == 1 and all(b - a <= 1 for a, b in zip(levels, levels[1:]))
+
+
+def report(*words, **kw):
+    return subprocess.run([RINGSIDE, "report", *words], check=False, capture_output=True, text=True, timeout=60, **kw)
+
+
+def test_a_page_never_takes_the_place_of_results(page, tmp_path):
+    """Neither of those that it is of, nor of others, by whatever name."""
+    one, other, link = tmp_path / "one", tmp_path / "other", tmp_path / "link"
+    for path in one, other:
+        path.write_bytes(page[1].read_bytes())
+    link.symlink_to(one)
+    for to in one, f"{tmp_path}/./one", link, other:
+        end = report("--html", to, one)
+        assert (end.returncode, end.stdout) == (2, ""), end.stderr
+        assert f"--html {to}: " in end.stderr and "give another name" in end.stderr
+    end = report("--merge", "--results", tmp_path / "new", "--html", tmp_path / "new", one)
+    assert end.returncode == 2 and not (tmp_path / "new").exists()
+    assert one.read_bytes() == other.read_bytes() == page[1].read_bytes()
+    link.unlink()
+    link.symlink_to(tmp_path / "page")
+    (tmp_path / "page").write_text("an older one")
+    assert report("--html", link, one).returncode == 0
+    assert link.is_symlink() and (tmp_path / "page").read_bytes().startswith(b"<!DOCTYPE")
+
+
+def test_a_comparison_refuses_such_a_page_before_it_boots(tmp_path):
+    kernel, results = tmp_path / "vmlinux", tmp_path / "r.ndjson"
+    kernel.write_text("faster=25")
+    words = [RINGSIDE, "compare", "--a", kernel, "--b", f"{kernel},append=fast", "--bench", "syscall.null", "--runner",
+             BUILD / "tests/fake_run", "--backend", "qemu", "--icount", "3", "--results", results, "--html"]
+    end = subprocess.run([*words, results], check=False, capture_output=True, text=True, timeout=60)
+    assert end.returncode == 2 and "give another name" in end.stderr
+    assert not results.exists()
+
+
+def test_a_page_that_does_not_fit_leaves_the_old_one(page, tmp_path):
+    old = tmp_path / "old.html"
+    old.write_text("the old page")
+    old.chmod(0o640)
+
+    def small():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    end = report("--html", old, page[1], preexec_fn=small)
+    assert end.returncode == 4 and "the page cannot be written: File too large" in end.stderr
+    assert old.read_text() == "the old page" and list(tmp_path.iterdir()) == [old]
+    assert report("--html", old, page[1]).returncode == 0
+    assert old.read_bytes().startswith(b"<!DOCTYPE") and old.stat().st_mode & 0o777 == 0o640

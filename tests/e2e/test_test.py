@@ -393,3 +393,15 @@ def test_a_real_machine_that_is_killed_is_a_result(tmp_path):
     assert p.returncode == 4
     assert results(tmp_path)[0]["outcome"] == "vmm-fault"
     assert_nothing_is_left(tmp_path, 5)
+
+
+def test_a_report_never_takes_the_place_of_the_suite_or_of_results(tmp_path):
+    path = suite(tmp_path, ("a", "command: [exit=0]"))
+    text = open(path).read()
+    records = tmp_path / "records"
+    records.write_text('{"schema_version":1,"type":"plan"}\n')
+    for option in "--json", "--junit", "--tap", "--github":
+        for to in path, records:
+            end = run(tmp_path, path, option, to)
+            assert end.status == 2 and "give another name" in end.err, end.err
+    assert open(path).read() == text and records.read_text().startswith('{"schema')
