@@ -126,21 +126,21 @@ static bool is_filtered(const struct report_output *o)
 	return o->filter.benches || o->filter.groups;
 }
 
-/* Where the guests of a group failed again and again, its shards may each have gone on. */
-static bool is_undecided(const struct comparison *c)
+/* What is missing, for who does not read the report itself. */
+static void warn_of_missing(const struct comparison *c)
 {
-	bool undecided = false;
-
 	for (size_t i = 0; i < c->plan.group_count; i++) {
 		const char *name = c->plan.groups[i].name;
 
 		if (c->failed[i] >= COMPARE_FAILED_MAX) {
 			log_warn("%s%s%zu boots failed: there is no verdict", name ? name : "",
 				 name ? ": " : "", c->failed[i]);
-			undecided = true;
 		}
 	}
-	return undecided;
+	if (c->done < c->plan.boot_count) {
+		log_warn("%zu of %zu boots are recorded: what they say so far is no verdict",
+			 c->done, c->plan.boot_count);
+	}
 }
 
 /* What a pilot says instead of verdicts. */
@@ -236,10 +236,6 @@ int print_report(const struct comparison *c, const struct report_output *o)
 	if (o->gate && (o->json || o->form || cli_is_stdout(o->html))) {
 		log_info("%s", gate.text); /* as text it stands there already */
 	}
-	if (c->done < c->plan.boot_count) {
-		log_warn("%zu of %zu boots are recorded: what they say so far is no verdict",
-			 c->done, c->plan.boot_count);
-		return o->gate ? report_gate_status(&gate) : STATUS_INCONCLUSIVE;
-	}
-	return is_undecided(c) && !o->gate ? STATUS_INCONCLUSIVE : report_set_exit_status(&set);
+	warn_of_missing(c);
+	return report_set_exit_status(&set);
 }

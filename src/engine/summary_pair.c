@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From the boots of two arms, or from two benchmarks of one arm, to the rows of a report. */
+#include "engine/compare.h"
 #include "engine/summary_priv.h"
 
 #include <assert.h>
@@ -252,6 +253,20 @@ static const char *list_hosts(struct summary_pair *p)
 	return n > 1 ? p->hosts : NULL;
 }
 
+/* Of the whole group: it was planned together, and ends together. */
+static void count_boots(struct summary_pair *p)
+{
+	struct report *rep = &p->report;
+
+	rep->boots_planned = end_slot(p) - summary_first_slot(p, 0);
+	for (size_t slot = summary_first_slot(p, 0); slot < end_slot(p); slot++) {
+		rep->boots_recorded += p->c->boots[slot] != NULL;
+	}
+	/* Shards may each have gone on. */
+	rep->boots_failed =
+		p->c->failed[p->group] >= COMPARE_FAILED_MAX ? p->c->failed[p->group] : 0;
+}
+
 static void fill_head(struct summary_pair *p)
 {
 	const struct boot_record *first = p->c->first;
@@ -273,6 +288,7 @@ static void fill_head(struct summary_pair *p)
 	rep->margin_abs = margin.units;
 	rep->margin_rel = margin.percent / 100;
 	fill_arms(p);
+	count_boots(p);
 	if (first) {
 		rep->class = first->exec_class;
 		rep->ticks_per_unit = (unsigned int)first->ticks_per_unit;

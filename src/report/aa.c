@@ -31,7 +31,7 @@ static void count(struct report_aa *row, const struct report_bench *b)
 {
 	const struct stats_comparison *c = &b->result;
 
-	if (c->blocks < STATS_BLOCKS_MIN) {
+	if (c->blocks < STATS_BLOCKS_MIN || c->reason == REASON_INCOMPLETE) {
 		return;
 	}
 	row->trials++;
@@ -108,9 +108,8 @@ static struct report_aa *make_rows(const struct report_set *s, size_t *ret_n)
  *
  * Too few are none: with few blocks no p lies just below 5 %, and the margin takes more away.
  *
- * Return: 0; 1 where a benchmark has more of them than are to be expected; 3 where nothing might
- * have raised one.
- * Context: any thread.
+ * Return: 0; 1 where a benchmark has more of them than are to be expected; 3 where boots are
+ * missing, or nothing might have raised one. Context: any thread.
  */
 int report_aa_status(const struct report_set *s)
 {
@@ -123,7 +122,7 @@ int report_aa_status(const struct report_set *s)
 		status = rows[i].rejected > hi ? 1 : status;
 		trials += rows[i].trials;
 	}
-	return trials ? status : 3;
+	return trials && !report_set_is_incomplete(s) ? status : 3;
 }
 
 static const char *answer_of(int status)

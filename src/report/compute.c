@@ -118,6 +118,35 @@ void report_fini(struct report *r)
 }
 
 /**
+ * report_is_incomplete() - is a report of boots that were not all to be had?
+ * @r: the report
+ *
+ * Return: whether it decides nothing, whatever its boots say.
+ * Context: any thread.
+ */
+bool report_is_incomplete(const struct report *r)
+{
+	return r->boots_recorded < r->boots_planned || r->boots_failed > 0;
+}
+
+/**
+ * report_set_is_incomplete() - the same for all comparisons
+ * @s: the set
+ *
+ * Return: whether boots of any of them are missing.
+ * Context: any thread.
+ */
+bool report_set_is_incomplete(const struct report_set *s)
+{
+	for (size_t i = 0; i < s->n_reports; i++) {
+		if (report_is_incomplete(s->reports[i])) {
+			return true;
+		}
+	}
+	return s->boots_recorded < s->boots_planned;
+}
+
+/**
  * report_exit_status() - what the verdicts come to
  * @r: a report that was computed
  *

@@ -198,7 +198,7 @@ json_t *report_json(const struct report *r)
 	}
 	return json_pack(
 		"{s:i, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:b, s:b, s:s, s:s, s:o, s:I, s:{s:o, s:o, s:o, s:o, s:o}, "
-		"s:I, s:{s:I, s:I}, s:o*, s:{s:o, s:o}, s:o, s:I, s:s*, s:i}",
+		"s:I, s:{s:I, s:I}, s:I, s:I, s:o*, s:{s:o, s:o}, s:o, s:I, s:s*, s:i}",
 		"schema_version", REPORT_SCHEMA_VERSION, "type", "report", "title",
 		text_or_null(r->title), "group", text_or_null(r->group), "ringside",
 		text_or_null(r->ringside_version), "arms", "a", arm(&r->arms[STATS_A]), "b",
@@ -208,8 +208,10 @@ json_t *report_json(const struct report *r)
 		"cpu", text_or_null(r->host_cpu), "kernel", text_or_null(r->host_kernel),
 		"clocksource", text_or_null(r->host_clock), "qemu", text_or_null(r->qemu_version),
 		"names", text_or_null(r->hosts), "seed", (json_int_t)r->seed, "blocks", "planned",
-		(json_int_t)r->blocks_planned, "complete", (json_int_t)r->blocks_complete, "sizing",
-		sizing(r), "margin", "absolute", number(r->margin_abs), "of_a",
-		number(r->margin_rel), "benchmarks", benches, "family", (json_int_t)r->family,
-		"filtered", r->filtered, "exit_status", report_exit_status(r));
+		(json_int_t)r->blocks_planned, "complete", (json_int_t)r->blocks_complete,
+		"boots_planned", (json_int_t)r->boots_planned, "boots_recorded",
+		(json_int_t)r->boots_recorded, "sizing", sizing(r), "margin", "absolute",
+		number(r->margin_abs), "of_a", number(r->margin_rel), "benchmarks", benches,
+		"family", (json_int_t)r->family, "filtered", r->filtered, "exit_status",
+		report_exit_status(r));
 }

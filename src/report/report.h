@@ -157,6 +157,9 @@ struct report {
 	const char *pilot;     /* whose plan has this key */
 	size_t blocks_planned;
 	size_t blocks_complete; /* all four boots ended as they should */
+	size_t boots_planned;   /* of its group: what all arms of it were to boot ... */
+	size_t boots_recorded;  /* ... and have. Fewer: it decides nothing yet */
+	size_t boots_failed;    /* so many guests failed that it was ended; 0: not so */
 	const char *unequal;    /* what the boots do not have in common, or NULL */
 	size_t blocks_mixed;    /* with such a difference between their own boots */
 	double margin_abs;      /* practical margin: see stats/compare.h */
@@ -225,6 +228,8 @@ int report_compute(struct report *r, struct err *e) __must_check;
 int report_compute_family(struct report *const *family, size_t n, struct err *e) __must_check;
 void report_fini(struct report *r);
 int report_exit_status(const struct report *r);
+bool report_is_incomplete(const struct report *r);
+bool report_set_is_incomplete(const struct report_set *s);
 
 int report_gate_parse(const char *name, enum report_gate_on *ret) __must_check;
 const char *report_gate_on_name(enum report_gate_on on);

@@ -50,6 +50,7 @@ const char *report_interval(const struct stats_comparison *c, int decimals, char
 void report_margin_words(const struct report *r, double units, double share, char *ret, size_t len);
 void report_exact_where(const struct report_bench *b, char *ret, size_t len);
 
+void report_incomplete_words(const struct report *r, char *ret, size_t len);
 bool report_noise_words(const struct report_bench *b, int decimals, char *ret, size_t len);
 bool report_knows_noise(const struct report *r);
 

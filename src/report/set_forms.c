@@ -183,6 +183,12 @@ int report_set_markdown(const struct report_set *s, FILE *out)
 		fprintf(out, "**, %s, %zu of %zu blocks of four boots, seed %llu\n\n",
 			exec_class_name(r->class), r->blocks_complete, r->blocks_planned,
 			(unsigned long long)r->seed);
+		if (report_is_incomplete(r)) {
+			char text[REPORT_SENTENCE_MAX];
+
+			report_incomplete_words(r, text, sizeof(text));
+			fprintf(out, "%s\n\n", text);
+		}
 		fprintf(out,
 			"| %s | %c | %c | %c - %c | 95 %% interval | of %c |%s verdict |\n"
 			"| --- | ---: | ---: | ---: | ---: | ---: |%s --- |\n",

@@ -30,9 +30,9 @@ bool report_set_is_plain(const struct report_set *s)
  * report_set_exit_status() - what the verdicts of all comparisons come to
  * @s: of computed reports
  *
- * Return: that of the gate where there is one; else 1 where an arm is worse than its baseline
- * anywhere, else 3 where anything is inconclusive or was not compared, else 0. Of comparisons of an
- * arm with itself that of report_aa_status().
+ * Return: that of the gate where there is one; else 3 where boots are missing; else 1 where an arm
+ * is worse than its baseline anywhere, else 3 where anything is inconclusive or was not compared,
+ * else 0. Of comparisons of an arm with itself that of report_aa_status().
  */
 int report_set_exit_status(const struct report_set *s)
 {
@@ -40,6 +40,9 @@ int report_set_exit_status(const struct report_set *s)
 
 	if (s->gate) {
 		return report_gate_status(s->gate);
+	}
+	if (report_set_is_incomplete(s)) {
+		return 3;
 	}
 	if (s->aa) {
 		return report_aa_status(s);

@@ -347,7 +347,7 @@ static int look_at_tail(const struct report *r, struct report_bench *b)
  * report_warn() - look at a benchmark for what its verdict does not
  * @r: the report
  * @b: one of its benchmarks, its result computed; warnings, quantile shift and, where a warning
- *     decides, verdict and reason are set
+ *     decides or boots are missing, verdict and reason are set
  *
  * Return: 0 or -ENOMEM.
  * Context: any thread.
@@ -373,7 +373,18 @@ int report_warn(const struct report *r, struct report_bench *b)
 		look_for_steps(r, b);
 		ret = look_for_groups(r, b);
 	}
-	return ret < 0 ? ret : look_at_tail(r, b);
+	if (ret == 0) {
+		ret = look_at_tail(r, b);
+	}
+	/* What the boots so far would say is nobody's business: one might stop when one likes it.
+	 */
+	if (report_is_incomplete(r)) {
+		b->decided_by = -1;
+		*b->warnings[REPORT_WARN_TAIL] = '\0';
+		b->result.verdict = VERDICT_INCONCLUSIVE;
+		b->result.reason = REASON_INCOMPLETE;
+	}
+	return ret;
 }
 
 /**

@@ -256,6 +256,25 @@ static void difference(const struct report *r, const struct report_bench *b, cha
 }
 
 /**
+ * report_incomplete_words() - why a report decides nothing, of one that is incomplete
+ * @r: the report
+ * @ret: a sentence
+ * @len: its size
+ *
+ * Context: any thread.
+ */
+void report_incomplete_words(const struct report *r, char *ret, size_t len)
+{
+	if (r->boots_failed > 0) {
+		snprintf(ret, len, "%zu boots failed: there is no verdict.", r->boots_failed);
+	} else {
+		snprintf(ret, len,
+			 "%zu of %zu boots are recorded: what they say so far is no verdict.",
+			 r->boots_recorded, r->boots_planned);
+	}
+}
+
+/**
  * report_sentence() - a benchmark's verdict in plain language
  * @r: computed
  * @b: one of its benchmarks
@@ -335,6 +354,9 @@ void report_sentence(const struct report *r, const struct report_bench *b, char 
 			 "no change is possible, and so is one beyond the margin of %s %s per %s. "
 			 "With this noise %zu blocks find effects from %s up.",
 			 margin.text, unit, b->per, c->blocks, report_number(c->mde, d).text);
+		break;
+	case REASON_INCOMPLETE:
+		report_incomplete_words(r, ret, len);
 		break;
 	case REASON_WARNED:
 		snprintf(ret, len, "it would be \"%s\", but (%s) %s.",

@@ -110,6 +110,7 @@ const char *stats_reason_name(enum stats_reason r)
 		[REASON_BELOW_MARGIN] = "below-margin",
 		[REASON_UNDECIDED] = "undecided",
 		[REASON_WARNED] = "warned",
+		[REASON_INCOMPLETE] = "incomplete",
 	};
 
 	return names[r];

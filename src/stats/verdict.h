@@ -45,9 +45,10 @@ enum stats_reason {
 	REASON_BELOW_MARGIN,    /* a real difference, but perhaps no larger than the margin */
 	REASON_UNDECIDED,       /* the interval holds both 0 and more than the margin */
 	REASON_WARNED,          /* set by the report: a warning took the verdict back */
+	REASON_INCOMPLETE,      /* likewise: boots are missing, and none was to be had yet */
 };
 
-#define STATS_REASON_COUNT 11
+#define STATS_REASON_COUNT 12
 
 struct stats_evidence {
 	size_t blocks;

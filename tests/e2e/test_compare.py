@@ -499,3 +499,39 @@ def test_progress_is_told_on_stderr_alone(bench):
     p = bench.compare()
     assert "ringside: boot 1 of 24, block 1 of 6, arm " in p.stderr
     assert "boot 1 of" not in p.stdout
+
+
+def cut(path, to, boots):
+    """The first boots of a results file, as of a comparison that was stopped behind them."""
+    with open(path) as f, open(to, "w") as out:
+        kept = 0
+        for line in f:
+            kept += json.loads(line).get("type") == "boot"
+            if kept <= boots:
+                out.write(line)
+    return str(to)
+
+
+@pytest.mark.parametrize("faster", [-25, 25, 0])
+def test_what_is_not_whole_has_no_verdict_in_any_form(bench, faster):
+    """Seven of twelve blocks are enough for a p, but not for an end that nobody chose."""
+    bench.behave(f"faster={faster}")
+    whole = bench.compare(blocks=12)
+    assert whole.returncode == (1 if faster < 0 else 0), whole.stderr
+    part = cut(bench.results, bench.path / "part.ndjson", 28)
+    why = "28 of 48 boots are recorded: what they say so far is no verdict."
+    for form in [], ["--csv"], ["--markdown"], ["--junit"], ["--github"], ["--json"], ["--html", "-"]:
+        p = bench.run(RINGSIDE, "report", *form, part)
+        assert p.returncode == 3, (form, p.stderr)
+        assert why[:-1] in p.stderr
+        text = p.stdout.split("</style>")[-1].replace("lower is better", "")
+        for word in "worse", "better", "equivalent", "::error", "<failure", "would be":
+            assert word not in text, (form, text)
+        assert "inconclusive" in text
+        assert form == ["--csv"] or why in " ".join(text.split()), (form, text)
+        if form == ["--json"]:
+            report = json.loads(text)
+            assert (report["exit_status"], report["boots_planned"], report["boots_recorded"]) == (3, 48, 28)
+            assert {(b["verdict"], b["reason"]) for b in report["benchmarks"]} == {("inconclusive", "incomplete")}
+        if form == ["--csv"]:
+            assert all(line.endswith(",inconclusive,incomplete") for line in text.splitlines()[1:])

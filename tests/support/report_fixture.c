@@ -65,6 +65,7 @@ void fixture_icount(struct report_fixture *f)
 	f->report.host_kernel = "6.12.48";
 	f->report.blocks_planned = 12;
 	f->report.blocks_complete = 12;
+	f->report.boots_planned = f->report.boots_recorded = 48;
 	bench(f, 0, "syscall.null", "call", 12);
 	values(f->blocks[0], 12, 222.003, 222.003, 0);
 	f->benches[0].batches[STATS_A].dirty = 14;
@@ -97,6 +98,7 @@ void fixture_nested(struct report_fixture *f)
 	f->report.ticks_per_unit = 1;
 	f->report.blocks_planned = 24;
 	f->report.blocks_complete = 23;
+	f->report.boots_planned = f->report.boots_recorded = 96;
 	bench(f, 0, "syscall.null", "call", 23);
 	values(f->blocks[0], 23, 180, 184, 3);
 	bench(f, 1, "ctxsw.yield.fs", "switch", 23);
@@ -145,7 +147,7 @@ void fixture_set(struct set_fixture *f)
 		.n_reports = 2,
 		.claims = f->claims,
 		.boots_planned = 96,
-		.boots_recorded = 90,
+		.boots_recorded = 96,
 	};
 	claim(f, 1, "a switch takes about 100 cycles less", "ctxsw.pipe.fsgs");
 	f->said[0].change_low = f->said[0].change_high = -100;

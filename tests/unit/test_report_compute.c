@@ -149,6 +149,28 @@ static void a_bad_value_names_its_benchmark(void **state)
 	assert_string_equal(e.text, "ctxsw.pipe.fs: a value is not a finite number");
 }
 
+static void missing_boots_leave_no_verdict(void **state)
+{
+	const double diffs[] = {-5, 5, 0};
+	struct fixture f;
+	struct err e = ERR_INIT;
+
+	for (int failed = 0; failed < 2; failed++) {
+		make(&f, 3, diffs);
+		f.report.boots_planned = 4 * BLOCKS;
+		f.report.boots_recorded = f.report.boots_planned - !failed;
+		f.report.boots_failed = failed ? 3 : 0;
+		assert_int_equal(report_compute(&f.report, &e), 0);
+		for (size_t i = 0; i < 3; i++) {
+			assert_int_equal(f.benches[i].result.verdict, VERDICT_INCONCLUSIVE);
+			assert_int_equal(f.benches[i].result.reason, REASON_INCOMPLETE);
+			assert_int_equal(f.benches[i].decided_by, -1);
+		}
+		assert_int_equal(report_exit_status(&f.report), 3);
+		report_fini(&f.report);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +180,7 @@ int main(void)
 		cmocka_unit_test(p_values_are_adjusted_over_all_benchmarks),
 		cmocka_unit_test(margin_of_the_report_is_used),
 		cmocka_unit_test(a_bad_value_names_its_benchmark),
+		cmocka_unit_test(missing_boots_leave_no_verdict),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

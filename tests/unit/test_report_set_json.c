@@ -35,7 +35,7 @@ static void a_claim_stands_beside_what_was_measured_and_its_floor(void **state)
 	assert_non_null(j);
 	assert_string_equal(text_of(j, "type"), "scenario");
 	assert_non_null(strstr(text_of(j, "reading"), "a write to CR3 count as one each"));
-	assert_int_equal(json_integer_value(json_object_get(j, "boots_recorded")), 90);
+	assert_int_equal(json_integer_value(json_object_get(j, "boots_recorded")), 96);
 	assert_int_equal(json_array_size(json_object_get(j, "comparisons")), 2);
 	row = json_array_get(json_object_get(j, "claims"), 0);
 	assert_string_equal(text_of(row, "group"), "first");

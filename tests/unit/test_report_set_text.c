@@ -95,6 +95,9 @@ static void the_worst_comparison_makes_the_exit_status(void **state)
 	assert_int_equal(report_set_exit_status(&f.set), 3);
 	f.one.benches[0].result.verdict = VERDICT_WORSE;
 	assert_int_equal(report_set_exit_status(&f.set), 1);
+	f.set.boots_recorded--;
+	assert_int_equal(report_set_exit_status(&f.set), 3);
+	f.set.boots_recorded++;
 }
 
 static void a_full_disk_is_told_of(void **state)
