@@ -200,6 +200,7 @@ static int take_record(struct comparison *c, struct results *results, size_t slo
 	const struct schedule_boot *b = &c->plan.boots[slot];
 	_cleanup_free_ char *line = NULL;
 	char text[ERR_TEXT_MAX + 64];
+	size_t done = c->done;
 	int r = 0;
 
 	explain(res, text, sizeof(text));
@@ -221,7 +222,11 @@ static int take_record(struct comparison *c, struct results *results, size_t slo
 			r = comparison_add_line(c, line, strlen(line), e);
 		}
 	}
-	return r < 0 ? r : results_append(results, line, strlen(line), e);
+	if (r == 0) {
+		r = results_append(results, line, strlen(line), e);
+		c->done = r < 0 ? done : c->done; /* recorded is what is in the file */
+	}
+	return r;
 }
 
 static void say_boot(const struct comparison *c, size_t slot, char *buf, size_t len)
