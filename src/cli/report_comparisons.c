@@ -15,6 +15,16 @@
 #include "engine/comparison_merge.h"
 #include "samples/record.h"
 
+/* One shard by itself says which others there are to be put to it. */
+static void warn_of_other_shards(const struct plan *p)
+{
+	for (unsigned int shard = 1; shard <= p->shards; shard++) {
+		if (shard != p->shard) {
+			log_warn("shard %u of %u is missing", shard, p->shards);
+		}
+	}
+}
+
 static int report_one(const struct report_comparisons *o)
 {
 	struct report_output output = o->output;
@@ -26,6 +36,7 @@ static int report_one(const struct report_comparisons *o)
 	if (comparison_read(&c, o->paths[0], &e) < 0) {
 		log_error("%s", e.text);
 	} else {
+		warn_of_other_shards(&c.plan);
 		status = print_report(&c, &output);
 	}
 	comparison_fini(&c);

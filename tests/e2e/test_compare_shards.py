@@ -68,6 +68,8 @@ def test_a_shard_reports_nothing_and_ends_well(bench):
     alone = bench.report(path)
     assert alone.returncode == 3
     assert "8 of 24 boots are recorded: what they say so far is no verdict" in alone.stderr
+    assert "shard 1 of 3 is missing" in alone.stderr and "shard 3 of 3 is missing" in alone.stderr
+    assert "shard 2 of 3 is missing" not in alone.stderr
 
 
 @pytest.mark.parametrize("merge", [[], ["--merge"]])
