@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/helpers.h"
 #include "cli/options.h"
 #include "cli/output_file.h"
 #include "cli/print_report.h"
@@ -54,6 +55,11 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 			e, -EINVAL,
 			"--json, --csv, --gobench, --junit, --tap, --github and --markdown exclude "
 			"each other");
+	}
+	if (form_count(f) > 0 && cli_is_stdout(f->html)) {
+		return err_set(e, -EINVAL,
+			       "--html - and another form are both for stdout: give the page a "
+			       "file");
 	}
 	if (for_comparisons && of_tests) {
 		return err_set(

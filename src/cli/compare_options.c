@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/helpers.h"
 #include "cli/options.h"
 #include "cli/print_report.h"
 #include "cli/shard.h"
@@ -177,6 +178,17 @@ static int check(struct compare_options *o, struct err *e)
 
 	if (r == 0 && o->shard_text) {
 		r = check_shard(o, e);
+	}
+	if (r == 0 && o->aa > 1 && o->gate) {
+		r = err_set(e, -EINVAL,
+			    "--aa %" PRIu64
+			    " has no verdicts for --gate: its exit status is 1 where "
+			    "there are more false alarms than a test at 5 %% may have",
+			    o->aa);
+	}
+	if (r == 0 && o->json && cli_is_stdout(o->html)) {
+		r = err_set(e, -EINVAL,
+			    "--html - and --json are both for stdout: give the page a file");
 	}
 	if (r < 0) {
 		return r;

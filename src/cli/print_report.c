@@ -171,6 +171,25 @@ static int print_pilot(const struct comparison *c, const struct report_output *o
 	return c->done < c->plan.boot_count ? STATUS_INCONCLUSIVE : STATUS_OK;
 }
 
+/*
+ * What counts false alarms has no verdicts on which a gate, or a reader of rows, could go. Its own
+ * exit status says whether there were too many.
+ */
+static bool refuses_aa(const struct report_output *o)
+{
+	bool has_rows = o->form == report_set_csv || o->form == report_set_junit ||
+			o->form == report_set_github;
+
+	if (o->gate || has_rows) {
+		log_error(
+			"%s is of an arm with itself, many times over, which has no verdicts for "
+			"%s: its exit status is 1 where there are more false alarms than a test at "
+			"5 %% may have; it is shown as text, or with --json, --markdown or --html",
+			o->results, o->gate ? "--gate" : "--csv, --junit and --github");
+	}
+	return o->gate || has_rows;
+}
+
 /* The option's table has let only these words pass. */
 static enum report_gate_on gate_on(const char *word)
 {
@@ -214,6 +233,9 @@ int print_report(const struct comparison *c, const struct report_output *o)
 	}
 	set = *summary_set(s);
 	shown = &set;
+	if (set.aa && refuses_aa(o)) {
+		return STATUS_USAGE;
+	}
 	if (o->gate) {
 		report_gate_judge(&set, gate_on(o->gate), &gate);
 		set.gate = &gate;

@@ -194,6 +194,10 @@ def test_an_arm_is_compared_with_itself_so_often(bench):
     text = bench.run(RINGSIDE, "report", bench.results)
     assert text.returncode == 0
     assert "\nNo benchmark has more false alarms than a test at 5 % may have.\n" in text.stdout
+    for form in "--gate", "--csv", "--junit", "--github":
+        p = bench.run(RINGSIDE, "report", form, bench.results)
+        assert (p.returncode, p.stdout) == (2, "")
+        assert "is of an arm with itself, many times over, which has no verdicts for" in p.stderr
 
 
 def test_once_is_the_comparison_that_it_always_was(bench):
@@ -208,6 +212,7 @@ def test_once_is_the_comparison_that_it_always_was(bench):
 @pytest.mark.parametrize("more, text", [
     (["--aa", "65"], "--aa 65: expected 1 to 64"),
     (["--aa", "20", "--b", "x"], "--aa compares --a with itself: leave out --b"),
+    (["--aa", "20", "--gate"], "--aa 20 has no verdicts for --gate"),
     (["--aa", "20", "--pilot"], "--pilot has a number of blocks of its own"),
 ])
 def test_wrong_words_for_comparisons_with_itself_are_refused(bench, more, text):
