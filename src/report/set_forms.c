@@ -232,6 +232,18 @@ static const char *outcome_of(const struct report_bench *b)
 	return (gated ? b->gate == REPORT_GATE_OPEN : v == VERDICT_INCONCLUSIVE) ? "skipped" : NULL;
 }
 
+/* Readers take a dot, or a path's slash, for the seam of a package: a label is one name. */
+static void put_class(FILE *out, const char *label)
+{
+	while (strncmp(label, "../", 3) == 0 || strncmp(label, "./", 2) == 0) {
+		label = strchr(label, '/') + 1;
+	}
+	for (label += *label == '/'; *label; label++) {
+		report_html_text(out,
+				 (char[]){*label == '.' || *label == '/' ? '_' : *label, '\0'});
+	}
+}
+
 static void put_case(FILE *out, const struct report *r, const struct report_bench *b)
 {
 	char text[REPORT_SENTENCE_MAX];
@@ -242,7 +254,7 @@ static void put_case(FILE *out, const struct report *r, const struct report_benc
 	fputs("    <testcase classname=\"", out);
 	report_html_text(out, r->group ? r->group : "compare");
 	fputs(".", out);
-	report_html_text(out, r->arms[STATS_B].label);
+	put_class(out, r->arms[STATS_B].label);
 	fputs("\" name=\"", out);
 	report_html_text(out, b->name);
 	fputs("\">\n", out);

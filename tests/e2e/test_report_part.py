@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """'ringside report --bench LIST' and '--group LIST': a part of a comparison, which says that it is one."""
 import json
+import os
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 from test_compare import RINGSIDE, Bench, by_name
@@ -57,6 +59,16 @@ def test_the_exit_status_is_that_of_the_whole(bench):
     assert gate.returncode == report(bench, "--gate").returncode == 3
 
 
+@pytest.mark.parametrize("form", ["--json", "--csv", "--markdown", "--junit", "--github", "--gobench"])
+def test_two_forms_for_stdout_are_refused(bench, form):
+    p = report(bench, "--html", "-", form)
+    assert (p.returncode, p.stdout) == (2, "")
+    assert "--html - and another form are both for stdout" in p.stderr
+    bench.results += ".new"
+    p = bench.compare("--html", "-", "--json")
+    assert p.returncode == 2 and "--html - and --json are both for stdout" in p.stderr
+
+
 @pytest.mark.parametrize("words, text", [
     (["--bench", "speed"], "--bench: there is no 'speed' in these results"),
     (["--bench", "ctxsw,"], "--bench: there is no '' in these results"),
@@ -78,3 +90,14 @@ def test_groups_of_a_scenario(tmp_path):
     assert "--bench and --group together leave no row to show" in both.stderr
     claims = json.loads(s.run(RINGSIDE, "report", "--json", "--bench", "ctxsw.pipe.fs", s.results).stdout)
     assert len(claims["claims"]) == 2 and len(claims["comparisons"]) == 2
+
+
+def test_a_path_makes_one_name_of_a_junit_class(tmp_path):
+    b = Bench(tmp_path)
+    other = tmp_path / "k3.x"
+    other.write_text("ok")
+    assert b.compare(b=os.path.relpath(other)).returncode == 0
+    cases = ElementTree.fromstring(report(b, "--junit").stdout).findall(".//testcase")
+    for name in {case.get("classname") for case in cases}:
+        group, _, arm = name.partition(".")
+        assert group == "compare" and arm.endswith("k3_x") and not set(arm) & set("./")
