@@ -255,3 +255,30 @@ const char *text_bytes(uint64_t bytes, char *buf, size_t len)
 	snprintf(buf, len, "%" PRIu64 " %s", bytes, units[u]);
 	return buf;
 }
+
+/**
+ * text_seconds() - write a time for people, exactly: the largest unit that leaves no fraction
+ * @ns: the time, nanoseconds
+ * @buf: room for the text
+ * @len: size of @buf, 32 is always enough
+ *
+ * Return: @buf.
+ * Context: any thread.
+ */
+const char *text_seconds(uint64_t ns, char *buf, size_t len)
+{
+	static const struct {
+		uint64_t factor; /* of the unit before */
+		const char *name;
+	} units[] = {{1, "ns"},   {1000, "us"}, {1000, "ms"}, {1000, "s"},
+		     {60, "min"}, {60, "h"},    {24, "days"}};
+	size_t u = 0;
+
+	/* A single day is 24 h. */
+	while (u + 1 < ARRAY_SIZE(units) && ns && ns % units[u + 1].factor == 0 &&
+	       !(u + 2 == ARRAY_SIZE(units) && ns == units[u + 1].factor)) {
+		ns /= units[++u].factor;
+	}
+	snprintf(buf, len, "%" PRIu64 " %s", ns, ns || u ? units[u].name : "s");
+	return buf;
+}

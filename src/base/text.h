@@ -20,5 +20,6 @@ uint32_t text_next_char(const char **s);
 #define TEXT_REAL_MAX 32
 const char *text_real(double x, char *buf, size_t len);
 const char *text_bytes(uint64_t bytes, char *buf, size_t len);
+const char *text_seconds(uint64_t ns, char *buf, size_t len);
 
 #endif

@@ -117,6 +117,9 @@ static const char *hypervisor_text(const struct class_facts *f)
 	return f->hypervisor[0] ? f->hypervisor : "unnamed";
 }
 
+/* Stands before the numbers, for those who do not know what they say. */
+#define INTERPRETED "this /dev/kvm interprets guest ring 0 (see ring0 of 'ringside doctor'): "
+
 static void judge_rings(const struct class_facts *f, struct class_result *ret)
 {
 	const struct probe_rings *r = &f->rings;
@@ -136,7 +139,8 @@ static void judge_rings(const struct class_facts *f, struct class_result *ret)
 	if (r->ring0.error) {
 		ret->class = EXEC_EMULATED;
 		snprintf(ret->evidence, sizeof(ret->evidence),
-			 "a loop that runs in guest ring 3 fails in ring 0: %s", r->ring0.text);
+			 INTERPRETED "a loop that runs in guest ring 3 fails in ring 0: %s",
+			 r->ring0.text);
 		return;
 	}
 	slow = ring_ticks_per_iteration(&r->ring0, r->iterations);
@@ -150,9 +154,10 @@ static void judge_rings(const struct class_facts *f, struct class_result *ret)
 		ret->class = f->hypervisor_bit ? EXEC_NESTED : EXEC_NATIVE;
 	}
 	snprintf(ret->evidence, sizeof(ret->evidence),
-		 "%.2f ticks an iteration in guest ring 0, %.2f in ring 3: ratio %.1f, limit %d "
+		 "%s%.2f ticks an iteration in guest ring 0, %.2f in ring 3: ratio %.1f, limit %d "
 		 "(least of %lu samples of %lu iterations); hypervisor: %s",
-		 slow, fast, ratio, CLASS_EMULATED_RATIO, (unsigned long)r->ring0.samples,
+		 ret->class == EXEC_EMULATED ? INTERPRETED : "", slow, fast, ratio,
+		 CLASS_EMULATED_RATIO, (unsigned long)r->ring0.samples,
 		 (unsigned long)r->iterations, hypervisor_text(f));
 }
 

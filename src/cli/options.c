@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/text.h"
 
 static bool takes_value(const struct opt_row *row)
@@ -52,12 +51,25 @@ static const char *number_text(const struct opt_row *row, uint64_t v, char *buf,
 	case OPT_BYTES:
 		return text_bytes(v, buf, len);
 	case OPT_SECONDS:
-		snprintf(buf, len, "%g s", (double)v / (double)NS_PER_SEC);
-		return buf;
+		return text_seconds(v, buf, len);
 	default:
 		snprintf(buf, len, "%" PRIu64, v);
 		return buf;
 	}
+}
+
+/* What a number may be: "1 to 9", or "1 or more". */
+static const char *range_text(const struct opt_row *row, char *buf, size_t len)
+{
+	char low[32], high[32];
+
+	number_text(row, row->min, low, sizeof(low));
+	if (row->max) {
+		snprintf(buf, len, "%s to %s", low, number_text(row, row->max, high, sizeof(high)));
+	} else {
+		snprintf(buf, len, "%s or more", low);
+	}
+	return buf;
 }
 
 static int set_number(const struct opt_row *row, const char *value, struct err *e)
@@ -68,9 +80,11 @@ static int set_number(const struct opt_row *row, const char *value, struct err *
 		[OPT_BYTES] = "a size such as 512M or 2G",
 		[OPT_SECONDS] = "a time such as 5, 0.5 or 250ms",
 	};
-	char low[32], high[32];
+	char range[80];
 	uint64_t v = 0;
 	int r;
+
+	range_text(row, range, sizeof(range));
 
 	switch (row->type) {
 	case OPT_BYTES:
@@ -87,17 +101,13 @@ static int set_number(const struct opt_row *row, const char *value, struct err *
 		return err_set(e, -EINVAL, "--%s %s: the number is too large", row->name, value);
 	}
 	if (r < 0) {
-		return err_set(e, -EINVAL, "--%s: expected %s, got '%s'", row->name,
-			       expected[row->type], value);
+		bool whole = row->type == OPT_U64 || row->type == OPT_COUNT;
+
+		return err_set(e, -EINVAL, "--%s: expected %s%s%s, got '%s'", row->name,
+			       expected[row->type], whole ? ", " : "", whole ? range : "", value);
 	}
 	if (v < row->min || (row->max && v > row->max)) {
-		if (!row->max) {
-			return err_set(e, -EINVAL, "--%s %s: expected %s or more", row->name, value,
-				       number_text(row, row->min, low, sizeof(low)));
-		}
-		return err_set(e, -EINVAL, "--%s %s: expected %s to %s", row->name, value,
-			       number_text(row, row->min, low, sizeof(low)),
-			       number_text(row, row->max, high, sizeof(high)));
+		return err_set(e, -EINVAL, "--%s %s: expected %s", row->name, value, range);
 	}
 	*(uint64_t *)row->value = v;
 	return 0;

@@ -34,9 +34,9 @@ int shard_parse(const char *text, unsigned int *ret_shard, unsigned int *ret_sha
 	}
 	if (i < 1 || i > n || n > SHARDS_MAX) {
 		return err_set(e, -EINVAL,
-			       "--shard: expected I/N, the I-th of N parts, 1/%d to %d/%d, got "
-			       "'%s'",
-			       SHARDS_MAX, SHARDS_MAX, SHARDS_MAX, text);
+			       "--shard: expected I/N, the I-th of N parts: I from 1 to N, and N "
+			       "at most %d, got '%s'",
+			       SHARDS_MAX, text);
 	}
 	*ret_shard = (unsigned int)i;
 	*ret_shards = (unsigned int)n;

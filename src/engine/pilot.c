@@ -54,8 +54,10 @@ int pilot_goal_resolve(const char *text, struct pilot_goal *ret, struct err *e)
 	} else if (!exec_class_has_unit(EXEC_NATIVE, unit) &&
 		   !exec_class_has_unit(EXEC_TCG, unit) &&
 		   !exec_class_has_unit(EXEC_ICOUNT, unit)) {
-		return err_set(e, -EINVAL, "--resolve %s: '%s' is no unit: expected %s", text, unit,
-			       examples);
+		return err_set(e, -EINVAL, "--resolve %s: %s%s%s; there are: %%, ns, %s and %s",
+			       text, *unit ? "'" : "a unit is missing", unit,
+			       *unit ? "' is no unit" : "", exec_class_unit(EXEC_NATIVE),
+			       exec_class_unit(EXEC_ICOUNT));
 	}
 	snprintf(g.words, sizeof(g.words), "--resolve %g%s", g.value, unit);
 	*ret = g;

@@ -353,7 +353,7 @@ def test_a_page_of_several_files_is_of_the_one_that_they_are_written_to(bench):
 
 
 @pytest.mark.parametrize("words, text", [
-    (["--shard", "0/3"], "--shard: expected I/N, the I-th of N parts, 1/10000 to 10000/10000, got '0/3'"),
+    (["--shard", "0/3"], "--shard: expected I/N, the I-th of N parts: I from 1 to N, and N at most 10000, got '0/3'"),
     (["--shard", "4/3"], "--shard: expected I/N"),
     (["--shard", "3"], "--shard: expected I/N"),
     (["--shard", "1/7"], "7 shards of 6 blocks: a block is booted whole"),

@@ -125,6 +125,7 @@ def test_stopped_in_the_pilot_it_goes_on_to_the_same_comparison(bench):
      "--resolve 2cycles: the class here is icount, and its unit is instructions", 2),
     (["--resolve", "1%"], (),
      "--resolve 1%: the class here is tcg, which judges no speed", 4),
+    (["--blocks", "-3"], ("--icount", "3"), "--blocks: expected a whole number, 1 to 512, got '-3'", 2),
     (["--resolve", "many"], ("--icount", "3"), "--resolve: expected a size such as", 2),
     (["--resolve", "1%", "--budget", "60s"], ("--icount", "3"),
      "--resolve and --budget both choose the number of blocks: give one", 2),
@@ -134,7 +135,7 @@ def test_stopped_in_the_pilot_it_goes_on_to_the_same_comparison(bench):
      "--pilot has a number of blocks of its own (--pilot N): leave out --blocks", 2),
     (["--pilot", "1"], ("--icount", "3"), "--pilot 1: expected 2 to", 2),
     (["--pilot", "--html", "x.html"], ("--icount", "3"), "a pilot has no verdicts", 2),
-    (["--budget", "0"], ("--icount", "3"), "--budget 0: expected 1 s to", 2),
+    (["--budget", "0"], ("--icount", "3"), "--budget 0: expected 1 s to 30 days", 2),
 ])
 def test_wrong_words_are_refused_before_anything_is_booted(bench, more, where, text, status):
     p = run(bench, *more, where=where)

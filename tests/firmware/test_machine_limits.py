@@ -50,7 +50,7 @@ def test_more_memory_than_the_host_has_is_refused_with_what_it_has():
 
 @pytest.mark.parametrize("n, text", [
     ("0", "--cpus 0: expected 1 to"),
-    ("-1", "--cpus: expected a whole number, got '-1'"),
+    ("-1", "--cpus: expected a whole number, 1 to 1024, got '-1'"),
     ("1025", "--cpus 1025: expected 1 to 1024"),
 ])
 def test_a_number_of_cpus_that_cannot_be_is_refused(n, text):

@@ -85,6 +85,13 @@ static void a_size_is_printed_in_the_largest_unit_that_leaves_no_fraction(void *
 	assert_string_equal(text_bytes((3ull << 30) + 4096, buf, sizeof(buf)), "3145732 KiB");
 	assert_string_equal(text_bytes(0, buf, sizeof(buf)), "0 B");
 	assert_string_equal(text_bytes(1, buf, sizeof(buf)), "1 B");
+	assert_string_equal(text_seconds(0, buf, sizeof(buf)), "0 s");
+	assert_string_equal(text_seconds(1, buf, sizeof(buf)), "1 ns");
+	assert_string_equal(text_seconds(250000000, buf, sizeof(buf)), "250 ms");
+	assert_string_equal(text_seconds(1000000000, buf, sizeof(buf)), "1 s");
+	assert_string_equal(text_seconds(90000000000, buf, sizeof(buf)), "90 s");
+	assert_string_equal(text_seconds(86400000000000, buf, sizeof(buf)), "24 h");
+	assert_string_equal(text_seconds(30 * 86400000000000, buf, sizeof(buf)), "30 days");
 }
 
 static void bytes_that_are_no_utf8_become_question_marks_and_the_rest_stays(void **state)

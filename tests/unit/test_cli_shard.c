@@ -34,7 +34,11 @@ static void what_is_no_part_is_refused(void **state)
 		unsigned int shard = 7, shards = 7;
 
 		assert_int_equal(shard_parse(rows[i], &shard, &shards, &e), -EINVAL);
-		assert_memory_equal(e.text, "--shard: expected I/N", 21);
+		assert_memory_equal(
+			e.text,
+			"--shard: expected I/N, the I-th of N parts: I from 1 to N, and "
+			"N at most 10000, got '",
+			85);
 		assert_int_equal(shard, 7);
 	}
 }

@@ -92,10 +92,9 @@ static void what_is_no_size_is_refused(void **state)
 			 "got 'nan%'"},
 		{"1.2.3%", "--resolve: expected a size such as 2cycles, 5instructions, 30ns or 1%, "
 			   "got '1.2.3%'"},
-		{"2", "--resolve 2: '' is no unit: expected a size such as 2cycles, "
-		      "5instructions, 30ns or 1%"},
-		{"2miles", "--resolve 2miles: 'miles' is no unit: expected a size such as 2cycles, "
-			   "5instructions, 30ns or 1%"},
+		{"2", "--resolve 2: a unit is missing; there are: %, ns, cycles and instructions"},
+		{"2miles",
+		 "--resolve 2miles: 'miles' is no unit; there are: %, ns, cycles and instructions"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
