@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 enum log_level { LOG_QUIET, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
@@ -165,6 +166,18 @@ bool log_debug_on(const char *area)
 	return strstr(log_config.areas, key) != NULL;
 }
 
+/* A path or a guest's word must not move the cursor of who reads of it; lines are ours. */
+static void hide_controls(char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		size_t bytes = line[i] == '\n' || line[i] == '\t' ? 0 : text_control_len(line + i);
+
+		for (size_t k = 0; k < bytes && i + k < len; k++) {
+			line[i + k] = '?';
+		}
+	}
+}
+
 /* One write(2) a message, so that lines of several threads do not mix. */
 static void log_write(const char *tag, const char *fmt, va_list ap)
 {
@@ -176,6 +189,7 @@ static void log_write(const char *tag, const char *fmt, va_list ap)
 	if ((size_t)n > sizeof(line) - 2) {
 		n = sizeof(line) - 2;
 	}
+	hide_controls(line, (size_t)n);
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)n) < 0) {
 		/* Nowhere is left to say so. */

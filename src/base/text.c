@@ -282,3 +282,32 @@ const char *text_seconds(uint64_t ns, char *buf, size_t len)
 	snprintf(buf, len, "%" PRIu64 " %s", ns, ns || u ? units[u].name : "s");
 	return buf;
 }
+
+/**
+ * text_control_len() - what a terminal obeys and does not show
+ * @s: a text
+ *
+ * C0 and C1 controls, and what turns the direction of writing round: U+202A to U+202E, U+2066 to
+ * U+2069 (Unicode Standard Annex 9).
+ *
+ * Return: the bytes of the one that @s begins with, 0 where it begins with none.
+ * Context: any thread.
+ */
+size_t text_control_len(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	if ((*u && *u < 0x20) || *u == 0x7f) {
+		return 1;
+	}
+	if (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0) {
+		return 2;
+	}
+	if (u[0] != 0xe2) {
+		return 0;
+	}
+	return (u[1] == 0x80 && u[2] >= 0xaa && u[2] <= 0xae) ||
+			       (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9)
+		       ? 3
+		       : 0;
+}

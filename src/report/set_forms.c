@@ -200,13 +200,13 @@ int report_set_markdown(const struct report_set *s, FILE *out)
 			int d = report_bench_decimals(b);
 			char interval[REPORT_INTERVAL_MAX];
 
-			fprintf(out, "| `%s` | %s | %s | %s | %s | %s %% |%s%s%s %s |\n", b->name,
+			fprintf(out, "| `%s` | %s | %s | %s | %s | %s%s |%s%s%s %s |\n", b->name,
 				report_number(c->median[STATS_A], d).text,
 				report_number(c->median[STATS_B], d).text,
 				report_number_signed(c->effect, d).text,
 				report_interval(c, d, interval, sizeof(interval)),
 				report_number_signed(report_percent_of_a(b, c->effect), 2).text,
-				noise ? " " : "",
+				c->blocks > 0 ? " %" : "", noise ? " " : "",
 				noise ? report_number(b->noise_of ? b->noise : NAN, d).text : "",
 				noise ? " |" : "", stats_verdict_name(c->verdict));
 		}

@@ -4,13 +4,13 @@
  * verdicts at the end. 80 columns; what an experiment of this size can see stands before what it
  * says.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "report/filter.h"
 #include "report/report_priv.h"
 
@@ -62,7 +62,10 @@ static void put_verdict(FILE *out, enum stats_verdict v, bool colour)
 static void put_clean(FILE *out, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		fputc(iscntrl((unsigned char)s[i]) ? '?' : s[i], out);
+		size_t control = text_control_len(s + i);
+
+		fputc(control ? '?' : s[i], out);
+		i += control ? control - 1 : 0;
 	}
 }
 
@@ -498,16 +501,15 @@ static void put_effect(FILE *out, const struct report *r, const struct report_be
  */
 void report_put_bench(FILE *out, const struct report *r, const struct report_bench *b, bool colour)
 {
+	char letters[2][2] = {{report_letter(r, STATS_A)}, {report_letter(r, STATS_B)}};
 	char text[REPORT_SENTENCE_MAX];
 	int d = report_bench_decimals(b);
 	size_t at;
 
 	fprintf(out, "\n%s: %s per %s, lower is better\n", b->name, exec_class_unit(r->class),
 		b->per);
+	cells(out, "", letters[STATS_A], letters[STATS_B]);
 	if (b->result.blocks > 0) {
-		char letters[2][2] = {{report_letter(r, STATS_A)}, {report_letter(r, STATS_B)}};
-
-		cells(out, "", letters[STATS_A], letters[STATS_B]);
 		put_medians(out, &b->result, d);
 		put_rate(out, r, b);
 	}

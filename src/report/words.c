@@ -150,6 +150,8 @@ const char *report_interval(const struct stats_comparison *c, int decimals, char
 {
 	if (c->exact) {
 		snprintf(buf, len, "exact");
+	} else if (isnan(c->interval.lo)) {
+		snprintf(buf, len, "-");
 	} else {
 		snprintf(buf, len, "[%s, %s]", report_number_signed(c->interval.lo, decimals).text,
 			 report_number_signed(c->interval.hi, decimals).text);
@@ -274,6 +276,18 @@ void report_incomplete_words(const struct report *r, char *ret, size_t len)
 	}
 }
 
+static bool all_dirty(const struct report_bench *b)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct report_batches *n = &b->batches[side];
+
+		if (n->total > 0 && n->dirty == n->total) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /**
  * report_sentence() - a benchmark's verdict in plain language
  * @r: computed
@@ -292,7 +306,9 @@ void report_sentence(const struct report *r, const struct report_bench *b, char 
 	report_exact_where(b, where, sizeof(where));
 	switch (c->reason) {
 	case REASON_NO_BLOCKS:
-		snprintf(ret, len, "no block is complete, so there is nothing to compare.");
+		snprintf(ret, len, "%s, so there is nothing to compare.",
+			 all_dirty(b) ? "every batch of an arm was disturbed"
+				      : "no block is complete");
 		break;
 	case REASON_NO_SPEED:
 		snprintf(ret, len, "no verdict on speed: class %s (%s).", exec_class_name(r->class),

@@ -101,3 +101,11 @@ def test_a_path_makes_one_name_of_a_junit_class(tmp_path):
     for name in {case.get("classname") for case in cases}:
         group, _, arm = name.partition(".")
         assert group == "compare" and arm.endswith("k3_x") and not set(arm) & set("./")
+
+
+def test_no_path_and_no_label_moves_the_cursor(tmp_path):
+    b = Bench(tmp_path)
+    p = b.run(RINGSIDE, "report", "/nonexist/\033[31mx\u202ey")
+    assert p.returncode == 4 and "/nonexist/?[31mx???y" in p.stderr
+    p = b.compare(b=b.kernel + ",append=x\u202ey")
+    assert "\u202e" not in p.stdout + p.stderr and "x?y" in p.stdout, p.stderr

@@ -140,11 +140,27 @@ static void characters_are_taken_off_one_by_one_and_bytes_that_are_none_too(void
 	assert_ptr_equal(s, end);
 }
 
+static void what_a_terminal_obeys_is_found_and_no_letter(void **state)
+{
+	static const char *const none[] = {"",     "a",   " ", "\xc3\xa9", "\xe2\x82\xac",
+					   "\xe2", "\xc2"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		assert_int_equal(text_control_len(none[i]), 0);
+	}
+	assert_int_equal(text_control_len("\033[31m"), 1);
+	assert_int_equal(text_control_len("\x7f"), 1);
+	assert_int_equal(text_control_len("\xc2\x9b"), 2);
+	assert_int_equal(text_control_len("\xe2\x80\xae"), 3);
+	assert_int_equal(text_control_len("\xe2\x81\xa6"), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_that_are_no_utf8_become_question_marks_and_the_rest_stays),
 		cmocka_unit_test(characters_are_taken_off_one_by_one_and_bytes_that_are_none_too),
+		cmocka_unit_test(what_a_terminal_obeys_is_found_and_no_letter),
 		cmocka_unit_test(sizes_count_in_1024_and_a_bare_number_in_mib),
 		cmocka_unit_test(what_is_no_size_is_refused_and_sets_nothing),
 		cmocka_unit_test(a_size_that_wraps_is_out_of_range),

@@ -157,6 +157,22 @@ static void the_longest_label_fits(void **state)
 	assert_non_null(strstr(text, "among all 3 its p is 0.5 (Holm)."));
 }
 
+static void a_row_without_a_value_says_why(void **state)
+{
+	struct report_fixture f;
+	struct stats_comparison none = {
+		.effect = NAN, .interval = {.lo = NAN, .hi = NAN}, .reason = REASON_NO_BLOCKS};
+	char text[REPORT_SENTENCE_MAX];
+
+	fixture_icount(&f);
+	f.benches[0].result = none;
+	f.benches[0].batches[STATS_B].dirty = f.benches[0].batches[STATS_B].total = 30;
+	report_sentence(&f.report, &f.benches[0], text, sizeof(text));
+	assert_string_equal(text, "every batch of an arm was disturbed, so there is nothing to "
+				  "compare.");
+	assert_string_equal(report_interval(&none, 2, text, sizeof(text)), "-");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +184,7 @@ int main(void)
 		cmocka_unit_test(each_reason_has_a_sentence_that_stands_alone),
 		cmocka_unit_test(what_is_exact_has_neither_a_p_nor_an_interval),
 		cmocka_unit_test(the_longest_label_fits),
+		cmocka_unit_test(a_row_without_a_value_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
