@@ -296,10 +296,15 @@ static void put_suite(FILE *out, const struct test_report *t, size_t which)
 /* A case without a result. */
 static void put_absent(FILE *out, const char *id, bool error, const char *type, const char *why)
 {
+	char test[TEST_TITLE_MAX];
+
+	/* Its plan may be lost: what stands before the values of its matrix. */
+	snprintf(test, sizeof(test), "%.*s", (int)strcspn(id, "["), id);
 	fputs("  <testsuite", out);
 	attribute(out, "name", id);
 	fprintf(out, " tests=\"1\" failures=\"0\" errors=\"%d\" skipped=\"%d\">\n    <testcase",
 		error, !error);
+	attribute(out, "classname", test);
 	attribute(out, "name", id);
 	fputs(">\n", out);
 	put_reason(out, error ? "error" : "skipped", type, why, NULL);
