@@ -78,6 +78,9 @@ int yprint_text(struct yprint *p, const char *s)
 	yaml_scalar_style_t style = *s ? YAML_ANY_SCALAR_STYLE : YAML_SINGLE_QUOTED_SCALAR_STYLE;
 
 	p->not_utf8 |= !is_utf8(s);
+	for (const char *at = s; *at; at++) {
+		p->controls |= text_control_len(at) > 0;
+	}
 	return node(p, yaml_document_add_scalar(&p->doc, NULL, (const yaml_char_t *)s,
 						(int)strlen(s), style));
 }
@@ -199,7 +202,7 @@ int yprint_write(struct yprint *p, const char *what, FILE *out, struct err *e)
 				   : err_set(e, -ENOMEM, "out of memory");
 	}
 	yaml_emitter_set_output_file(&emitter, out);
-	yaml_emitter_set_unicode(&emitter, 1);
+	yaml_emitter_set_unicode(&emitter, !p->controls);
 	yaml_emitter_set_width(&emitter, -1);
 	/* The document is gone after it was dumped. */
 	if (!yaml_emitter_open(&emitter) || !yaml_emitter_dump(&emitter, &p->doc) ||

@@ -25,6 +25,7 @@ struct yprint {
 	yaml_document_t doc;
 	bool failed;   /* no memory, unless: */
 	bool not_utf8; /* a text that YAML cannot hold */
+	bool controls; /* one that a terminal would obey: what is not ASCII is escaped */
 };
 
 int yprint_init(struct yprint *p, struct err *e) __must_check;

@@ -163,12 +163,29 @@ static void a_text_that_is_no_utf8_is_an_error(void **state)
 	plan_fini(&p);
 }
 
+static void what_would_move_the_cursor_is_escaped(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	struct plan p = {0};
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	read_plan(plain, &p);
+	free(p.title);
+	p.title = strdup("a\033[31m\xe2\x80\xae");
+	assert_int_equal(scenario_print(&p, out, &e), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "title: \"a\\e[31m\\u202E\"\n"));
+	plan_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_printed_reads_back_to_the_same_plan),
 		cmocka_unit_test(nothing_is_left_to_defaults_and_names_are_not_made_up),
 		cmocka_unit_test(a_text_that_is_no_utf8_is_an_error),
+		cmocka_unit_test(what_would_move_the_cursor_is_escaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
