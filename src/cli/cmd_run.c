@@ -542,13 +542,15 @@ int cmd_run(int argc, char **argv)
 	/* Five pages: here they are zeroed as they are used, on the stack all at once. */
 	static struct run run;
 	struct err e = ERR_INIT;
-	int status, r;
+	int outputs, status, r;
 
 	run.exec_ns = clock_process_start_ns();
 	run.json_fd = run.console_fd = run.symbols_fd = run.control.fd = -1;
 	run.core = DRAFT_INIT;
 	record_json_seed();
 	r = run_options_parse(&run.o, argc, argv, &e);
+	outputs = run_options_check_outputs(&run.o, r == 0 ? &e : NULL);
+	r = r == 0 ? outputs : r;
 	run.status = (struct status_file){.path = run.o.status_file, .fd = -1};
 	if (r == OPT_SHOWN_HELP) {
 		return 0;

@@ -48,10 +48,39 @@ static bool begins_with_record(const char *path)
 }
 
 /**
- * output_check() - refuse a place that a report must not have, before there is any
+ * output_check_inputs() - refuse a place where something stands that is still to be read
+ * @option: that names it, "--html"
+ * @path: where the output is to be; NULL or "-": none
+ * @inputs: what is read, files that may still be to come; NULL among them: none
+ * @n: how many
+ * @e: set on failure
+ *
+ * Return: 0 or -EINVAL.
+ * Context: main thread.
+ */
+int output_check_inputs(const char *option, const char *path, const char *const *inputs, size_t n,
+			struct err *e)
+{
+	_cleanup_free_ char *place = path && !cli_is_stdout(path) ? place_of(path) : NULL;
+
+	for (size_t i = 0; place && i < n; i++) {
+		_cleanup_free_ char *input = inputs[i] ? place_of(inputs[i]) : NULL;
+
+		if (input && strcmp(input, place) == 0) {
+			return err_set(e, -EINVAL,
+				       "%s %s: that file is read here, and would be "
+				       "overwritten: give another name",
+				       option, path);
+		}
+	}
+	return 0;
+}
+
+/**
+ * output_check() - the same, and refuse any file of records
  * @option: that names it, "--html"
  * @path: where the report is to be; NULL or "-": none
- * @inputs: what the report is made of, files that may still be to come; NULL among them: none
+ * @inputs: what the report is made of, as for output_check_inputs()
  * @n: how many
  * @e: set on failure
  *
@@ -61,28 +90,14 @@ static bool begins_with_record(const char *path)
 int output_check(const char *option, const char *path, const char *const *inputs, size_t n,
 		 struct err *e)
 {
-	_cleanup_free_ char *place = NULL;
+	int r = output_check_inputs(option, path, inputs, n, e);
 
-	if (!path || cli_is_stdout(path)) {
-		return 0;
-	}
-	place = place_of(path);
-	for (size_t i = 0; place && i < n; i++) {
-		_cleanup_free_ char *input = inputs[i] ? place_of(inputs[i]) : NULL;
-
-		if (input && strcmp(input, place) == 0) {
-			return err_set(e, -EINVAL,
-				       "%s %s: the report is made of that file, and would "
-				       "overwrite it: give another name",
-				       option, path);
-		}
-	}
-	return begins_with_record(path)
+	return r == 0 && path && !cli_is_stdout(path) && begins_with_record(path)
 		       ? err_set(e, -EINVAL,
 				 "%s %s: there are records in that file, and they are never "
 				 "overwritten: give another name",
 				 option, path)
-		       : 0;
+		       : r;
 }
 
 /* As open(2) would have made it, or as the file is whose place it takes. */

@@ -14,6 +14,8 @@
 
 typedef int (*output_fn)(const void *ctx, FILE *out);
 
+int output_check_inputs(const char *option, const char *path, const char *const *inputs, size_t n,
+			struct err *e) __must_check;
 int output_check(const char *option, const char *path, const char *const *inputs, size_t n,
 		 struct err *e) __must_check;
 int output_write(const char *path, output_fn fn, const void *ctx) __must_check;

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/output_file.h"
 #include "cli/run_memory.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
@@ -387,4 +388,35 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		return OPT_SHOWN_HELP;
 	}
 	return r ? r : check(o, e);
+}
+
+/**
+ * run_options_check_outputs() - whether an output would overwrite what the guest is made of
+ * @o: parsed options, or those up to one that is wrong; a status file that is refused is forgotten,
+ *     since it would be written at the end of all
+ * @e: set on failure, or NULL
+ *
+ * Return: 0 or -EINVAL.
+ * Context: main thread, before anything is opened.
+ */
+int run_options_check_outputs(struct run_options *o, struct err *e)
+{
+	const char *const inputs[] = {o->kernel, o->kernel_debug};
+	const struct {
+		const char *option, *path;
+	} outputs[] = {{"--json", o->json},
+		       {"--console", o->console},
+		       {"--stats", o->stats},
+		       {"--trace", o->trace}};
+	int r = output_check_inputs("--status-file", o->status_file, inputs, ARRAY_SIZE(inputs), e);
+
+	if (r < 0) {
+		o->status_file = NULL;
+		return r;
+	}
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(outputs); i++) {
+		r = output_check_inputs(outputs[i].option, outputs[i].path, inputs,
+					ARRAY_SIZE(inputs), e);
+	}
+	return r < 0 ? r : output_check("--core", o->core, inputs, ARRAY_SIZE(inputs), e);
 }

@@ -69,6 +69,7 @@ struct run_options {
 };
 
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *e) __must_check;
+int run_options_check_outputs(struct run_options *o, struct err *e) __must_check;
 
 /* Whether an agent is to run something; else the guest boots on its own, with its console on stdin
  * and stdout. */

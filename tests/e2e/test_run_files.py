@@ -4,6 +4,8 @@ import base64
 import json
 import os
 
+import pytest
+
 from conftest import PATIENCE_S, in_guest, ringside
 
 
@@ -57,3 +59,13 @@ def test_artifacts_come_back_in_the_record_whatever_the_status(tmp_path):
     assert files.pop("/proc/version").startswith(b"Linux version ")
     assert files == {"/out/big": 100000 * b"x", "/out/in/bytes": b"a\xffb", "/out/empty": b""}
     assert errors == {"/nowhere": "No such file or directory"}
+
+
+@pytest.mark.parametrize("option", ["--json", "--console", "--status-file", "--stats", "--trace", "--core"])
+def test_no_output_overwrites_the_kernel(tmp_path, option):
+    kernel = tmp_path / "vmlinux"
+    kernel.write_text("precious")
+    for more in [], ["--cpus", "none"]:
+        end = ringside("run", "--kernel", kernel, option, f"{tmp_path}/./vmlinux", *more)
+        assert end.status == 249 and kernel.read_text() == "precious"
+        assert more or "give another name" in end.err, end.err
