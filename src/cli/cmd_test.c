@@ -200,6 +200,9 @@ static int prepare(struct context *x, struct test_run_config *cfg, int *ret_stat
 		return r;
 	}
 	r = test_check(&x->o, &x->machine, cfg, e);
+	if (r == 0) {
+		r = test_output_check(&x->o, e);
+	}
 	if (r == -EINVAL) {
 		*ret_status = usage_status(x, r);
 	}

@@ -152,10 +152,8 @@ static bool is_folder(const char *path)
 }
 
 /* Whether a report can be written there, said before anything is booted. */
-static int check_target(const struct test_options *o, const char *option, const char *path,
-			struct err *e)
+static int check_target(const char *option, const char *path, struct err *e)
 {
-	const char *const inputs[] = {o->suite};
 	_cleanup_free_ char *dir = path && strcmp(path, "-") != 0 ? strdup(path) : NULL;
 	char *slash = dir ? strrchr(dir, '/') : NULL;
 
@@ -169,10 +167,9 @@ static int check_target(const struct test_options *o, const char *option, const 
 		return err_errno(e, -EISDIR, "%s %s", option, path);
 	}
 	/* A file is written aside and renamed; what is no file is opened as it is. */
-	if (access(is_plain_file(path) ? slash ? dir : "." : path, W_OK) < 0) {
-		return err_errno(e, -errno, "%s %s", option, path);
-	}
-	return output_check(option, path, inputs, ARRAY_SIZE(inputs), e);
+	return access(is_plain_file(path) ? slash ? dir : "." : path, W_OK) < 0
+		       ? err_errno(e, -errno, "%s %s", option, path)
+		       : 0;
 }
 
 /* One that is none is better known of now than when all has run. */
@@ -188,12 +185,37 @@ static int check_baseline(const char *path, struct err *e)
 
 static int check_targets(const struct test_options *o, struct err *e)
 {
-	int r = check_target(o, "--json", o->json, e);
+	int r = check_target("--json", o->json, e);
 
-	r = r == 0 ? check_target(o, "--junit", o->junit, e) : r;
-	r = r == 0 ? check_target(o, "--tap", o->tap, e) : r;
-	r = r == 0 ? check_target(o, "--github", o->github, e) : r;
+	r = r == 0 ? check_target("--junit", o->junit, e) : r;
+	r = r == 0 ? check_target("--tap", o->tap, e) : r;
+	r = r == 0 ? check_target("--github", o->github, e) : r;
 	return r < 0 || !o->baseline ? r : check_baseline(o->baseline, e);
+}
+
+/**
+ * test_output_check() - refuse a report in the place of the suite, or of any results
+ * @o: parsed options
+ * @e: set on failure
+ *
+ * Return: 0 or -EINVAL.
+ * Context: main thread, before anything is booted.
+ */
+int test_output_check(const struct test_options *o, struct err *e)
+{
+	const char *const inputs[] = {o->suite};
+	const struct {
+		const char *option, *path;
+	} rows[] = {{"--json", o->json},
+		    {"--junit", o->junit},
+		    {"--tap", o->tap},
+		    {"--github", o->github}};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++) {
+		r = output_check(rows[i].option, rows[i].path, inputs, ARRAY_SIZE(inputs), e);
+	}
+	return r;
 }
 
 /**
