@@ -125,9 +125,13 @@ int report_aa_status(const struct report_set *s)
 	return trials && !report_set_is_incomplete(s) ? status : 3;
 }
 
-static const char *answer_of(int status)
+static const char *answer_of(const struct report_set *s)
 {
-	return status == 0   ? "No benchmark has more false alarms than a test at 5 % may have."
+	int status = report_aa_status(s);
+
+	return report_set_is_incomplete(s)
+		       ? "Not all boots are recorded: how many false alarms there are is open."
+	       : status == 0 ? "No benchmark has more false alarms than a test at 5 % may have."
 	       : status == 1 ? "More false alarms than a test at 5 % may have: the verdicts of "
 			       "this machine are not to be trusted."
 			     : "Nothing was compared that might have been a false alarm.";
@@ -157,7 +161,7 @@ void report_aa_text(const struct report_set *s, FILE *out)
 			report_number(rows[i].largest, 3).text);
 	}
 	fputc('\n', out);
-	report_wrap(out, 0, 0, answer_of(report_aa_status(s)));
+	report_wrap(out, 0, 0, answer_of(s));
 	report_wrap(out, 0, 0,
 		    "(rejected: the interval leaves zero out and the effect is larger than the "
 		    "margin; expected: of a test at 5 %, for all rows together in 19 of 20 runs; "
@@ -185,7 +189,7 @@ void report_aa_markdown(const struct report_set *s, FILE *out)
 			rows[i].trials, rows[i].by_p, rows[i].rejected, lo, hi,
 			report_number(rows[i].largest, 3).text);
 	}
-	fprintf(out, "\n%s\n\n", answer_of(report_aa_status(s)));
+	fprintf(out, "\n%s\n\n", answer_of(s));
 }
 
 /**
@@ -202,8 +206,7 @@ void report_aa_html(const struct report_set *s, FILE *out)
 	size_t n, lo, hi;
 	_cleanup_free_ struct report_aa *rows = make_rows(s, &n);
 
-	fprintf(out, "<h2 id=\"aa\">False alarms</h2>\n<p>%s</p>\n",
-		answer_of(report_aa_status(s)));
+	fprintf(out, "<h2 id=\"aa\">False alarms</h2>\n<p>%s</p>\n", answer_of(s));
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"false alarms\">"
 	      "<table class=\"r\"><thead><tr><th scope=\"col\">benchmark</th>",
 	      out);

@@ -201,6 +201,19 @@ def test_an_arm_is_compared_with_itself_so_often(bench):
         assert "is of an arm with itself, many times over, which has no verdicts for" in p.stderr
 
 
+def test_too_few_boots_leave_open_how_many_false_alarms_there_are(bench):
+    bench.behave("noise=2")
+    assert aa(bench, "--aa", "20").returncode == 0
+    with open(bench.results) as f:
+        lines = f.readlines()
+    with open(bench.results, "w") as f:
+        f.writelines(lines[:-30])
+    p = bench.run(RINGSIDE, "report", bench.results)
+    assert p.returncode == 3
+    assert "Not all boots are recorded: how many false alarms there are is open." in p.stdout
+    assert json.loads(bench.run(RINGSIDE, "report", "--json", bench.results).stdout)["exit_status"] == 3
+
+
 def test_once_is_the_comparison_that_it_always_was(bench):
     bench.behave("noise=2")
     assert aa(bench, "--aa").returncode in (0, 3)
