@@ -36,7 +36,7 @@ def on_image(image, start, what):
     return subprocess.run(["debugfs", "-R", what, rest], check=True, capture_output=True, text=True).stdout
 
 
-# A program for the guest: the first file is read and written by a mapping, the second only read.
+# Programs for the guest. The first file is read and written by a mapping, the second only read ...
 MAP = """
 import mmap, sys
 with open(sys.argv[1], "r+b") as f, mmap.mmap(f.fileno(), 0, mmap.MAP_SHARED) as m:
@@ -45,4 +45,15 @@ with open(sys.argv[1], "r+b") as f, mmap.mmap(f.fileno(), 0, mmap.MAP_SHARED) as
     m.flush()
 with open(sys.argv[2], "rb") as f, mmap.mmap(f.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ) as m:
     print(m[-4:].decode())
+"""
+# ... and the first can only be tried.
+READ_MAP = """
+import mmap, os, sys
+with open(sys.argv[2], "rb") as f, mmap.mmap(f.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ) as m:
+    print(m[-4:].decode())
+try:
+    with open(sys.argv[1], "r+b") as f:
+        mmap.mmap(f.fileno(), 0, mmap.MAP_SHARED)
+except OSError as e:
+    print(os.strerror(e.errno))
 """

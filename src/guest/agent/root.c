@@ -27,7 +27,8 @@
 #define VIRTIO_DEVICES "/sys/bus/virtio/devices"
 #define VIRTIO_ID_FS   "0x001a"
 
-#define OPTIONS_9P     "trans=virtio,version=9p2000.L,msize=262144,cache=mmap"
+/* What may be written is not cached: see OPTIONS_RW of lab.c. */
+#define OPTIONS_9P "trans=virtio,version=9p2000.L,msize=262144,cache="
 
 /* Without an end-of-line; empty when there is no such file. */
 static void read_line(const char *path, char *ret, size_t size)
@@ -63,8 +64,9 @@ static int mount_share(const char *tag, const char *dir, bool read_only, struct 
 	const unsigned long flags = MS_NOATIME | (read_only ? MS_RDONLY : 0);
 	const bool fs = has_virtio_fs();
 	const char *type = fs ? "virtiofs" : "9p";
+	const char *options = read_only ? OPTIONS_9P "mmap" : OPTIONS_9P "none";
 
-	if (mount(tag, dir, type, flags, fs ? NULL : OPTIONS_9P) == 0) {
+	if (mount(tag, dir, type, flags, fs ? NULL : options) == 0) {
 		return 0;
 	}
 	if (errno == ENODEV) {
