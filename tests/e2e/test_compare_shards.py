@@ -158,9 +158,12 @@ def test_a_killed_shard_is_gone_on_with_and_the_report_is_the_same(bench):
     os.unlink(files[1])
     bench.behave(open(bench.kernel).read())
     for _ in range(4):
+        lines = len(open(files[1]).readlines()) if os.path.exists(files[1]) else 0
+        if lines > 8:
+            break  # a fast machine has all boots of the shard before it is killed so often
         p = bench.start("--resume", "--shard", "2/3")
         try:
-            bench.wait_for_boots(len(open(files[1]).readlines()) if os.path.exists(files[1]) else 0)
+            bench.wait_for_boots(lines)
         finally:
             p.send_signal(signal.SIGKILL)
             p.communicate()
