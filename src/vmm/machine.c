@@ -364,6 +364,7 @@ static struct machine *machine_new(const struct machine_config *cfg)
 	m->sandbox = cfg->seccomp;
 	m->event_fd = -1;
 	sem_init(&m->all_left, 0, 0);
+	sem_init(&m->confined, 0, 0);
 	pthread_mutex_init(&m->start_lock, NULL);
 	atomic_flag_clear(&m->window_busy);
 	return m;
@@ -505,5 +506,6 @@ void machine_destroy(struct machine *m)
 	kvm_dev_fini(&m->dev);
 	pthread_mutex_destroy(&m->start_lock);
 	sem_destroy(&m->all_left);
+	sem_destroy(&m->confined);
 	free(m);
 }

@@ -279,6 +279,27 @@ static void remove_sources(struct machine *m)
 	}
 }
 
+/* The owner's filter, while the vCPUs' threads put on theirs; then wait for all of these. */
+static int confine_all(struct machine *m, struct err *e)
+{
+	int r = sandbox_enter(&m->sandbox, SANDBOX_LOOP, -1);
+
+	if (r < 0) {
+		return err_errno(e, r, "the loop's system call filter");
+	}
+	for (unsigned int i = 0; i < m->vcpu_count; i++) {
+		while (sem_wait(&m->confined) < 0 && errno == EINTR) {
+		}
+	}
+	for (unsigned int i = 0; i < m->vcpu_count; i++) {
+		r = m->vcpus[i].confine_result;
+		if (r < 0) {
+			return err_errno(e, r, "the system call filter of vCPU %u", i);
+		}
+	}
+	return 0;
+}
+
 /**
  * machine_start() - let the guest run
  * @m: a machine that was built, and not started before
@@ -311,18 +332,17 @@ int machine_start(struct machine *m, struct evloop *loop, const struct machine_c
 	m->start_ns = clock_now_ns(&clock_monotonic);
 	m->start_tsc = __rdtsc();
 	m->quiet_since_ns = m->start_ns;
-	/* The threads wait for this lock, so that each finds all the others in place. */
+	/*
+	 * The threads wait for this lock: each finds all the others in place, and no instruction of
+	 * the guest runs while a thread is without its filter.
+	 */
 	pthread_mutex_lock(&m->start_lock);
 	for (unsigned int i = 0; i < m->vcpu_count && r == 0; i++) {
 		r = vcpu_start(&m->vcpus[i], e);
 		m->started |= r == 0;
 	}
-	/* No thread but the vCPUs' is left to start, and none of those runs the guest yet. */
 	if (r == 0) {
-		r = sandbox_enter(&m->sandbox, SANDBOX_LOOP, -1);
-		if (r < 0) {
-			err_errno(e, r, "the loop's system call filter");
-		}
+		r = confine_all(m, e);
 	}
 	if (r < 0) {
 		/* Also those that were not started: they ask for no more than the flag. */

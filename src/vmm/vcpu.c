@@ -295,7 +295,6 @@ static void *thread_main(void *arg)
 	struct vcpu *v = arg;
 	struct machine *m = v->m;
 	sigset_t here;
-	int r;
 
 	sigemptyset(&here);
 	sigaddset(&here, KICK_SIGNAL);
@@ -313,17 +312,11 @@ static void *thread_main(void *arg)
 		v->tsc_offset = kvm_vcpu_get_msr(&v->kvm, 0x10, &guest) < 0 ? 0 : guest - __rdtsc();
 	}
 	/* While the owner puts on its own. */
-	r = sandbox_enter(&m->sandbox, SANDBOX_VCPU, v->kvm.fd);
-	/* Until the owner has started all threads: see machine_start(). */
+	v->confine_result = sandbox_enter(&m->sandbox, SANDBOX_VCPU, v->kvm.fd);
+	sem_post(&m->confined);
+	/* Until all threads are there and filtered: see machine_start(). */
 	pthread_mutex_lock(&m->start_lock);
 	pthread_mutex_unlock(&m->start_lock);
-	if (r < 0) {
-		char text[MACHINE_RESULT_TEXT];
-
-		snprintf(text, sizeof(text), "the system call filter of vCPU %u: %s", v->index,
-			 strerror(-r));
-		machine_finish(m, v->index, MACHINE_END_KVM_ERROR, 0, text);
-	}
 	if (v->index == 0) {
 		m->times.first_run_ns = clock_now_ns(&clock_monotonic);
 	}

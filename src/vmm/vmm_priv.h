@@ -57,6 +57,7 @@ struct vcpu {
 	/* The owner's. */
 	bool started;
 	pthread_t thread;
+	int confine_result; /* of its filter; the thread's until it posts confined */
 
 	_Atomic uint32_t requests;
 	sem_t answered;
@@ -123,6 +124,7 @@ struct machine {
 	_Atomic int ending;
 	_Atomic unsigned int running; /* vCPU threads that have not left the guest for good */
 	sem_t all_left;               /* posted by the last of them */
+	sem_t confined;               /* posted by each of them, once its filter is on */
 	pthread_mutex_t start_lock;   /* held by the owner while it starts them */
 	struct machine_result result;
 	struct machine_times times; /* first_run_ns and ended_ns are the vCPU threads' */

@@ -115,6 +115,18 @@ def test_every_thread_is_filtered_while_the_guest_runs():
     assert p.returncode == 0
 
 
+def test_no_vcpu_enters_the_guest_while_a_thread_is_without_its_filter(tmp_path):
+    log = tmp_path / "calls"
+    watched = ["strace", "-f", "-qq", "-o", log, "-e", "trace=seccomp,ioctl",
+               "-e", "inject=seccomp:delay_enter=50ms:when=1"]
+    subprocess.run([*watched, *words("exit", "--cpus", "8")], check=True, timeout=PATIENCE_S,
+                   capture_output=True)
+    lines = log.read_text().splitlines()
+    first = next(i for i, line in enumerate(lines) if "KVM_RUN" in line)
+    assert sum("SPEC_ALLOW, {" in line for line in lines[:first]) == 1 + 8
+    assert [line for line in lines[first:] if "seccomp" in line] == []
+
+
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_a_filtered_run_as_any_other(tmp_path, sig):
     file = tmp_path / "record"
