@@ -25,6 +25,8 @@
 #define LSR_RECEIVED 0x01
 #define OUTPUT_MAX   4096
 #define MARKS_MAX    16
+/* Of what is timed on a machine that has other things to do: the least of so many is its own. */
+#define SAMPLES 15
 
 static const char *folder;
 
@@ -156,12 +158,12 @@ static void ring_timing_times_longer_loops_as_longer(void **state)
 
 	bench_open(&b, "ring_timing", ring_of(state));
 	assert_int_equal(payload_vm_set_arg(b.vm, 0, 600), 0);
-	assert_int_equal(payload_vm_set_arg(b.vm, 1, 5), 0);
+	assert_int_equal(payload_vm_set_arg(b.vm, 1, SAMPLES), 0);
 	bench_run(&b);
 	assert_int_equal(b.out.status, 0);
 	assert_int_equal(b.out.block.ring, ring_of(state));
-	assert_int_equal(b.out.block.value_count, 5 * RING_TIMING_LENGTHS);
-	for (unsigned int i = 0; i < 5 * RING_TIMING_LENGTHS; i++) {
+	assert_int_equal(b.out.block.value_count, SAMPLES * RING_TIMING_LENGTHS);
+	for (unsigned int i = 0; i < SAMPLES * RING_TIMING_LENGTHS; i++) {
 		uint64_t *l = &least[i % RING_TIMING_LENGTHS];
 
 		*l = b.out.block.values[i] < *l ? b.out.block.values[i] : *l;
@@ -383,6 +385,16 @@ static bool ring0_is_interpreted(void)
 	return r.ring0.error || r.ring0.loop_ticks / 20 > r.ring3.loop_ticks;
 }
 
+static uint64_t least_of(const struct calibrate_result *r, unsigned int which)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned int k = 0; k < r->batches; k++) {
+		least = r->ticks[k][which] < least ? r->ticks[k][which] : least;
+	}
+	return least;
+}
+
 static void calibrate_times_every_primitive_of_its_ring(void **state)
 {
 	static const struct {
@@ -408,20 +420,18 @@ static void calibrate_times_every_primitive_of_its_ring(void **state)
 		if (all[i].ring != ring_of(state)) {
 			continue;
 		}
-		calibrate_run(NULL, path, (enum calibrate_primitive)i, 3, &r);
+		calibrate_run(NULL, path, (enum calibrate_primitive)i, SAMPLES, &r);
 		if (r.error == CALIBRATE_NO_FEATURE) {
 			continue;
 		}
 		if (r.error) {
 			fail_msg("%s: %s", all[i].name, r.text);
 		}
-		assert_int_equal(r.batches, 3);
+		assert_int_equal(r.batches, SAMPLES);
 		assert_int_equal(r.operations, all[i].operations);
-		for (unsigned int k = 0; k < 3; k++) {
-			/* A chain of thousands takes longer than nothing, and so do its loops. */
-			assert_true(r.ticks[k][1] > r.ticks[k][0]);
-			assert_true(r.ticks[k][3] > 0);
-		}
+		/* A chain of thousands takes longer than nothing, and so do its loops. */
+		assert_true(least_of(&r, 1) > least_of(&r, 0));
+		assert_true(least_of(&r, 3) > 0);
 		timed++;
 	}
 	assert_true(timed >= 4);
