@@ -35,10 +35,6 @@ KNOWN = {
 FAR_RETURN = ("a far return in user code reads the stack with the kernel's rights, which SMAP forbids: "
               "a page fault of the kernel that is none")
 NEEDS_NO_SMAP = {"sysret_ss_attrs_64": FAR_RETURN, "test_syscall_vdso_32": FAR_RETURN}
-# And two that now and then end the guest with isolation on, also with an image of before our patches of
-# user accesses and isolation; docs/guest-tests.md has the counts. The 32-bit one needs one CPU as
-# well: Debian's 32-bit C library waits for a lock by the futex() of 32-bit time, which the images are without.
-NEEDS_NO_PTI = {"ldt_gdt_32", "ldt_gdt_64"}
 
 
 def kernels_yaml():
@@ -100,16 +96,14 @@ class Subject:
     def selftests(self):
         without = set() if os.environ.get("RINGSIDE_GUEST_SLOW") else set(SLOW)
         return [name for name in selftests() if name not in without
-                and not (self.smap() and name in NEEDS_NO_SMAP)
-                and not (self.pti and name in NEEDS_NO_PTI)]
+                and not (self.smap() and name in NEEDS_NO_SMAP)]
 
     def programs(self):
         word, patience = self.expected(), PATIENCE if self.image in NIGHTLY else 1
         env = ("/bin/env", f"KTAP_PATIENCE={patience}") if patience > 1 else ()
         own = [boot.Program("ktap", 300 * patience, "nopti", (*env, "/tests/test_nopti", word))]
         if not self.pti:
-            return (*own, *(boot.Program("plain", 60 * patience, f"selftest.{name}", (f"/tests/{name}",))
-                            for name in sorted(NEEDS_NO_PTI)))
+            return tuple(own)
         own += [
             boot.Program("ktap", 60 * patience, "isolation", (*env, "/tests/test_isolation", word)),
             boot.Program("ktap", self.stress_s() + 90 * patience, "stress",
@@ -127,8 +121,7 @@ class Subject:
         words = ["pti=on" if self.pti else "pti=off", "loglevel=5"]
         if not self.smap():
             words.append("clearcpuid=smap")
-        names = self.selftests() if self.pti else sorted(NEEDS_NO_PTI)
-        extra = tuple((n, str(selftests()[n])) for n in names)
+        extra = tuple((n, str(selftests()[n])) for n in (self.selftests() if self.pti else ()))
         return boot.Boot(self.image, self.cpus, " ".join(words), self.programs(), extra,
                          "1G" if self.image in NIGHTLY else "512M")
 

@@ -97,12 +97,3 @@ def test_the_kernels_own_selftests_pass_but_for_the_emulators_flaws(subject, out
 for about_pti in (test_page_tables_isolate_the_unflagged_alone, test_everything_at_once,
              test_the_kernels_own_selftests_pass_but_for_the_emulators_flaws):
     about_pti.chosen = with_pti
-
-
-def test_selftests_that_isolation_breaks_under_the_emulator_pass_without_it(subject, outcome):
-    for name in subjects.NEEDS_NO_PTI:
-        result = outcome.program(f"selftest.{name}")
-        assert result.ok and not result.skipped, result.notes[-8:]
-
-
-test_selftests_that_isolation_breaks_under_the_emulator_pass_without_it.chosen = lambda s: not s.pti
