@@ -10,70 +10,34 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "samples/calltime.h"
+#include "calltime_fixture.h"
 #include "samples/histogram.h"
 
-#define GPA      UINT64_C(0x100000)
-#define AREA_GPA UINT64_C(0x200000)
-#define BANKS    2u
-#define PROBES   2u
-#define BLOCKS   (BANKS * PROBES)
+#define BANKS  2u
+#define BLOCKS (BANKS * FIXTURE_PROBES)
 
-static struct guest {
-	union {
-		struct calltime_header header;
-		uint8_t page[CALLTIME_PAGE_BYTES];
-	};
-	struct calltime_block block[BLOCKS];
-} guest;
+static struct calltime_fixture guest;
 
 static void put_right(void)
 {
-	guest = (struct guest){
-		.header = {
-			.magic = CALLTIME_MAGIC,
-			.version = CALLTIME_VERSION,
-			.header_bytes = CALLTIME_PAGE_BYTES,
-			.block_bytes = sizeof(struct calltime_block),
-			.cpus = 1,
-			.probes = PROBES,
-			.banks = BANKS,
-			.region_bytes = CALLTIME_PAGE_BYTES * (1 + BLOCKS),
-			.region_gpa = GPA,
-			.tsc_khz = 2000000,
-			.hist_buckets = CALLTIME_HIST_BUCKETS,
-			.ring_entries = CALLTIME_RING_ENTRIES,
-			.probe_info_offset = offsetof(struct calltime_header, probe),
-			.probe_info_bytes = sizeof(struct calltime_probe_info),
-			.area_gpa_offset = offsetof(struct calltime_header, area_gpa),
-			.probe = {{.name = "calltime.empty", .pairs = 1},
-				  {.name = "p", .pairs = 2}},
-			.area_gpa = {AREA_GPA},
-		}};
+	fixture_init(&guest, 1, BANKS);
 	for (uint32_t i = 0; i < BLOCKS; i++) {
-		struct calltime_block *b = &guest.block[i];
-
-		*b = (struct calltime_block){
-			.seq = 4, .count = 2, .sum = 120, .min = 56, .max = 64};
-		b->bank = i / PROBES;
-		b->probe = i % PROBES;
-		b->hist[calltime_bucket(56)] = 1;
-		b->hist[calltime_bucket(64)] = 1;
+		fixture_record(&guest.block[i], 56);
+		fixture_record(&guest.block[i], 64);
 	}
 }
 
 static int read_guest(void *ctx, uint64_t gpa, void *buf, size_t len)
 {
+	const uint8_t *at;
+
 	must(len <= CALLTIME_PAGE_BYTES && gpa % CALLTIME_PAGE_BYTES + len <= CALLTIME_PAGE_BYTES);
-	if (gpa >= GPA && gpa - GPA <= sizeof(guest.page) - len) {
-		memcpy(buf, guest.page + (gpa - GPA), len);
-		return 0;
+	at = fixture_at(&guest, gpa, len);
+	if (!at) {
+		return -EFAULT;
 	}
-	if (gpa >= AREA_GPA && gpa - AREA_GPA <= sizeof(guest.block) - len) {
-		memcpy(buf, (const uint8_t *)guest.block + (gpa - AREA_GPA), len);
-		return 0;
-	}
-	return -EFAULT;
+	memcpy(buf, at, len);
+	return 0;
 }
 
 /* Overwrites what a step says. */
@@ -119,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (fuzz_next(&data, &size, &step)) {
 		spoil(&step);
 	}
-	if (calltime_load(read_guest, NULL, GPA, bytes, &c, &e) < 0) {
+	if (calltime_load(read_guest, NULL, FIXTURE_GPA, bytes, &c, &e) < 0) {
 		must(*e.text);
 		return 0;
 	}

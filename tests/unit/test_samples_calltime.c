@@ -5,25 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples/calltime.h"
+#include "calltime_fixture.h"
 
-#define GPA    UINT64_C(0x7fe00000)
-#define BANKS  8U
-#define CPUS   2U
-#define PROBES 2U
-#define BLOCKS (BANKS * CPUS * PROBES)
-#define BYTES  (CALLTIME_PAGE_BYTES * (1 + BLOCKS))
-/* The areas of the CPUs, apart from the header and from each other, and not in their order. */
-#define AREA_BYTES    (UINT64_C(4096) * BANKS * PROBES)
-#define AREA_GPA(cpu) (UINT64_C(0x1000000) * (CPUS - (cpu)))
+#define GPA           FIXTURE_GPA
+#define BANKS         8U
+#define CPUS          2U
+#define PROBES        FIXTURE_PROBES
+#define BLOCKS        (BANKS * CPUS * PROBES)
+#define BYTES         (CALLTIME_PAGE_BYTES * (1 + BLOCKS))
+#define AREA_GPA(cpu) fixture_area_gpa(&g->f, cpu)
 
-/* A guest's memory: a header and the areas, and what goes wrong with it while it is read. */
+/* A guest's memory, and what goes wrong with it while it is read. */
 struct guest {
-	union {
-		struct calltime_header header;
-		uint8_t page[CALLTIME_PAGE_BYTES];
-	};
-	struct calltime_block block[BLOCKS]; /* the areas, one after the other */
+	struct calltime_fixture f;
 	unsigned int reads;
 	unsigned int fail_at;    /* the read that fails, from 1; 0: none */
 	unsigned int busy_reads; /* so many reads of block 1's seq find it changed */
@@ -32,37 +26,13 @@ struct guest {
 static struct calltime_block *guest_block(struct guest *g, uint32_t bank, uint32_t cpu,
 					  uint32_t probe)
 {
-	return &g->block[(cpu * BANKS + bank) * PROBES + probe];
+	return fixture_block(&g->f, bank, cpu, probe);
 }
 
-/* What the guest kernel does with a sample. */
 static void guest_record(struct guest *g, uint32_t bank, uint32_t cpu, uint32_t probe,
 			 uint64_t ticks)
 {
-	struct calltime_block *b = guest_block(g, bank, cpu, probe);
-	uint32_t cut = ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
-
-	b->seq += 2;
-	b->min = b->count == 0 || ticks < b->min ? ticks : b->min;
-	b->max = ticks > b->max ? ticks : b->max;
-	b->sum += ticks;
-	b->hist[calltime_bucket(cut)]++;
-	b->ring[b->count % CALLTIME_RING_ENTRIES] = cut;
-	b->count++;
-}
-
-/* Where the guest has @len bytes at @gpa, or NULL. */
-static const uint8_t *guest_at(struct guest *g, uint64_t gpa, size_t len)
-{
-	if (gpa >= GPA && gpa - GPA <= sizeof(g->page) - len) {
-		return g->page + (gpa - GPA);
-	}
-	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
-		if (gpa >= AREA_GPA(cpu) && gpa - AREA_GPA(cpu) <= AREA_BYTES - len) {
-			return (uint8_t *)guest_block(g, 0, cpu, 0) + (gpa - AREA_GPA(cpu));
-		}
-	}
-	return NULL;
+	fixture_record(guest_block(g, bank, cpu, probe), ticks);
 }
 
 static int guest_read(void *ctx, uint64_t gpa, void *buf, size_t len)
@@ -75,13 +45,13 @@ static int guest_read(void *ctx, uint64_t gpa, void *buf, size_t len)
 		return -EFAULT;
 	}
 	assert_true(len <= CALLTIME_PAGE_BYTES);
-	at = guest_at(g, gpa, len);
+	at = fixture_at(&g->f, gpa, len);
 	if (!at) {
 		return -ERANGE;
 	}
-	if (g->busy_reads > 0 && len == sizeof(uint32_t) && at == (uint8_t *)&g->block[1].seq) {
+	if (g->busy_reads > 0 && len == sizeof(uint32_t) && at == (uint8_t *)&g->f.block[1].seq) {
 		g->busy_reads--;
-		g->block[1].seq++;
+		g->f.block[1].seq++;
 	}
 	memcpy(buf, at, len);
 	return 0;
@@ -92,31 +62,7 @@ static int setup(void **state)
 	struct guest *g = calloc(1, sizeof(*g));
 
 	assert_non_null(g);
-	g->header = (struct calltime_header){
-		.magic = CALLTIME_MAGIC,
-		.version = CALLTIME_VERSION,
-		.header_bytes = CALLTIME_PAGE_BYTES,
-		.block_bytes = sizeof(struct calltime_block),
-		.cpus = CPUS,
-		.probes = PROBES,
-		.banks = BANKS,
-		.region_bytes = BYTES,
-		.region_gpa = GPA,
-		.tsc_khz = 2000000,
-		.hist_buckets = CALLTIME_HIST_BUCKETS,
-		.ring_entries = CALLTIME_RING_ENTRIES,
-		.probe_info_offset = offsetof(struct calltime_header, probe),
-		.probe_info_bytes = sizeof(struct calltime_probe_info),
-		.area_gpa_offset = offsetof(struct calltime_header, area_gpa),
-		.probe = {{.name = "calltime.empty", .pairs = 1},
-			  {.name = "switch_to.fsgs", .pairs = 2}},
-		.area_gpa = {AREA_GPA(0), AREA_GPA(1)},
-	};
-	for (uint32_t i = 0; i < BLOCKS; i++) {
-		g->block[i].probe = i % PROBES;
-		g->block[i].bank = i / PROBES % BANKS;
-		g->block[i].cpu = i / PROBES / BANKS;
-	}
+	fixture_init(&g->f, CPUS, BANKS);
 	*state = g;
 	return 0;
 }
@@ -364,48 +310,48 @@ static void places_that_cannot_be_are_refused_before_any_read(void **state)
 static void each_wrong_header_field_is_named(void **state)
 {
 	struct guest *g = *state;
-	struct calltime_header good = g->header;
+	struct calltime_header good = g->f.header;
 	const struct {
 		uint32_t *field;
 		uint32_t value;
 		const char *text;
 	} rows[] = {
-		{&g->header.version, 1, "version is 1, expected 2"},
-		{&g->header.version, 3, "version is 3, expected 2"},
-		{&g->header.header_bytes, 8192, "header_bytes is 8192, expected 4096"},
-		{&g->header.block_bytes, 0, "block_bytes is 0, expected 4096"},
-		{&g->header.hist_buckets, 895, "hist_buckets is 895, expected 896"},
-		{&g->header.ring_entries, 113, "ring_entries is 113, expected 112"},
-		{&g->header.probe_info_offset, 0, "probe_info_offset is 0, expected 120"},
-		{&g->header.probe_info_bytes, 39, "probe_info_bytes is 39, expected 40"},
-		{&g->header.area_gpa_offset, 0, "area_gpa_offset is 0, expected 2680"},
-		{&g->header.cpus, 0, "cpus is 0, expected 1 to 128"},
-		{&g->header.cpus, CALLTIME_MAX_CPUS + 1, "cpus is 129, expected 1 to 128"},
-		{&g->header.cpus, CALLTIME_MAX_CPUS, "region_bytes is 135168, expected 8392704"},
-		{&g->header.cpus, 1, "region_bytes is 135168, expected 69632"},
-		{&g->header.probes, 0, "probes is 0, expected 1 to 64"},
-		{&g->header.probes, CALLTIME_MAX_PROBES + 1, "probes is 65, expected 1 to 64"},
-		{&g->header.banks, UINT32_MAX, "banks is 4294967295, expected 1 to 64"},
-		{&g->header.probe[1].pairs, 0, "a probe's pairs is 0, expected 1 to 16"},
-		{&g->header.probe[1].pairs, 17, "a probe's pairs is 17, expected 1 to 16"},
+		{&g->f.header.version, 1, "version is 1, expected 2"},
+		{&g->f.header.version, 3, "version is 3, expected 2"},
+		{&g->f.header.header_bytes, 8192, "header_bytes is 8192, expected 4096"},
+		{&g->f.header.block_bytes, 0, "block_bytes is 0, expected 4096"},
+		{&g->f.header.hist_buckets, 895, "hist_buckets is 895, expected 896"},
+		{&g->f.header.ring_entries, 113, "ring_entries is 113, expected 112"},
+		{&g->f.header.probe_info_offset, 0, "probe_info_offset is 0, expected 120"},
+		{&g->f.header.probe_info_bytes, 39, "probe_info_bytes is 39, expected 40"},
+		{&g->f.header.area_gpa_offset, 0, "area_gpa_offset is 0, expected 2680"},
+		{&g->f.header.cpus, 0, "cpus is 0, expected 1 to 128"},
+		{&g->f.header.cpus, CALLTIME_MAX_CPUS + 1, "cpus is 129, expected 1 to 128"},
+		{&g->f.header.cpus, CALLTIME_MAX_CPUS, "region_bytes is 135168, expected 8392704"},
+		{&g->f.header.cpus, 1, "region_bytes is 135168, expected 69632"},
+		{&g->f.header.probes, 0, "probes is 0, expected 1 to 64"},
+		{&g->f.header.probes, CALLTIME_MAX_PROBES + 1, "probes is 65, expected 1 to 64"},
+		{&g->f.header.banks, UINT32_MAX, "banks is 4294967295, expected 1 to 64"},
+		{&g->f.header.probe[1].pairs, 0, "a probe's pairs is 0, expected 1 to 16"},
+		{&g->f.header.probe[1].pairs, 17, "a probe's pairs is 17, expected 1 to 16"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		*rows[i].field = rows[i].value;
 		refused(g, GPA, BYTES, -EBADMSG, rows[i].text);
-		g->header = good;
+		g->f.header = good;
 	}
-	g->header.magic = 0;
+	g->f.header.magic = 0;
 	refused(g, GPA, BYTES, -EBADMSG, "no calltime region there: magic is 0x0");
-	g->header = good;
-	g->header.region_gpa = GPA - 4096;
+	g->f.header = good;
+	g->f.header.region_gpa = GPA - 4096;
 	refused(g, GPA, BYTES, -EBADMSG, "region_gpa is");
-	g->header = good;
-	memset(g->header.probe[0].name, 'x', CALLTIME_NAME_BYTES);
+	g->f.header = good;
+	memset(g->f.header.probe[0].name, 'x', CALLTIME_NAME_BYTES);
 	refused(g, GPA, BYTES, -EBADMSG, "the name of probe 0 is not 1 to 31 printable");
-	strcpy(g->header.probe[0].name, "two words");
+	strcpy(g->f.header.probe[0].name, "two words");
 	refused(g, GPA, BYTES, -EBADMSG, "the name of probe 0");
-	g->header.probe[0].name[0] = '\0';
+	g->f.header.probe[0].name[0] = '\0';
 	refused(g, GPA, BYTES, -EBADMSG, "the name of probe 0");
 }
 
@@ -413,16 +359,16 @@ static void an_area_that_cannot_be_is_refused_and_one_outside_memory_cannot_be_r
 {
 	struct guest *g = *state;
 
-	g->header.area_gpa[1] = AREA_GPA(1) + 8;
+	g->f.header.area_gpa[1] = AREA_GPA(1) + 8;
 	refused(g, GPA, BYTES, -EBADMSG, "the area of cpu 1 is at 0x1000008: not on a page");
 	/* The last page of the address space is there, the area's end is not. */
-	g->header.area_gpa[1] = UINT64_MAX - 4095;
+	g->f.header.area_gpa[1] = UINT64_MAX - 4095;
 	refused(g, GPA, BYTES, -EBADMSG, "past the address space");
 	assert_int_equal(g->reads, 2);
-	g->header.area_gpa[1] = UINT64_C(0x7f000000);
+	g->f.header.area_gpa[1] = UINT64_C(0x7f000000);
 	refused(g, GPA, BYTES, -ERANGE, "reading the calltime block at 0x7f000000");
 	/* An area that is another CPU's is found out by the blocks' own coordinates. */
-	g->header.area_gpa[1] = AREA_GPA(0);
+	g->f.header.area_gpa[1] = AREA_GPA(0);
 	refused(g, GPA, BYTES, -EBADMSG, "bank 0, cpu 1, probe 0 says that it is 0, 0, 0");
 }
 
@@ -438,9 +384,9 @@ static void random_bytes_are_refused(void **state)
 	struct guest *g = *state;
 	uint32_t x = 1;
 
-	for (size_t i = 0; i < sizeof(g->page); i++) {
+	for (size_t i = 0; i < sizeof(g->f.page); i++) {
 		x = x * 1664525 + 1013904223;
-		g->page[i] = (uint8_t)(x >> 24);
+		g->f.page[i] = (uint8_t)(x >> 24);
 	}
 	refused(g, GPA, BYTES, -EBADMSG, "no calltime region there");
 }
