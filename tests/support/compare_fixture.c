@@ -157,3 +157,16 @@ char *fixture_line(const struct comparison *c, size_t slot, const struct fixture
 	fclose(f);
 	return line;
 }
+
+void fixture_add(struct comparison *c, size_t slot, const struct fixture_boot *b)
+{
+	struct err e = ERR_INIT;
+	char *line = fixture_line(c, slot, b);
+	int r = comparison_add_line(c, line, strlen(line), &e);
+
+	if (r < 0) {
+		fprintf(stderr, "%s\n", e.text);
+	}
+	assert(r == 0);
+	free(line);
+}

@@ -32,4 +32,7 @@ void fixture_comparison(struct comparison *c, unsigned int blocks);
 void fixture_scenario(struct comparison *c, unsigned int blocks);
 char *fixture_line(const struct comparison *c, size_t slot, const struct fixture_boot *b);
 
+/* Adds that line, which has to be taken. */
+void fixture_add(struct comparison *c, size_t slot, const struct fixture_boot *b);
+
 #endif

@@ -22,16 +22,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void add(size_t slot, const struct fixture_boot *b)
-{
-	char *line = fixture_line(&c, slot, b);
-
-	if (comparison_add_line(&c, line, strlen(line), &e) < 0) {
-		fail_msg("%s", e.text);
-	}
-	free(line);
-}
-
 /* Block k's difference is the k-th of these; each boot takes 3 s, of which 1 s to user space. */
 static void boots(const double *diffs, unsigned int blocks, const char *class)
 {
@@ -39,12 +29,13 @@ static void boots(const double *diffs, unsigned int blocks, const char *class)
 	for (size_t i = 0; i < c.plan.boot_count; i++) {
 		const struct schedule_boot *b = &c.plan.boots[i];
 
-		add(i, &(struct fixture_boot){
-			       .units = 100 + (b->arm == ARM_B ? diffs[b->block] : 0),
-			       .class = class,
-			       .user_ns = 1000000000,
-			       .exit_ns = 3000000000,
-		       });
+		fixture_add(&c, i,
+			    &(struct fixture_boot){
+				    .units = 100 + (b->arm == ARM_B ? diffs[b->block] : 0),
+				    .class = class,
+				    .user_ns = 1000000000,
+				    .exit_ns = 3000000000,
+			    });
 	}
 	if (pilot_create(&c, 1, &p, &e) < 0) {
 		fail_msg("%s", e.text);
@@ -257,12 +248,13 @@ static void batches_are_chosen_by_their_spread_and_what_they_cost(void **state)
 	for (size_t i = 0; i < c.plan.boot_count; i++) {
 		const struct schedule_boot *b = &c.plan.boots[i];
 
-		add(i, &(struct fixture_boot){
-			       .units = 100 + (b->arm == ARM_B ? spread[b->block] : 0),
-			       .spread = 3,
-			       .user_ns = 1000000000,
-			       .exit_ns = 3000000000,
-		       });
+		fixture_add(&c, i,
+			    &(struct fixture_boot){
+				    .units = 100 + (b->arm == ARM_B ? spread[b->block] : 0),
+				    .spread = 3,
+				    .user_ns = 1000000000,
+				    .exit_ns = 3000000000,
+			    });
 	}
 	assert_int_equal(pilot_create(&c, 1, &p, &e), 0);
 	assert_near(pilot_report(p)->benches[0].best_batches,

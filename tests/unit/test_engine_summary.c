@@ -27,16 +27,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void add(size_t slot, const struct fixture_boot *b)
-{
-	char *line = fixture_line(&c, slot, b);
-
-	if (comparison_add_line(&c, line, strlen(line), &e) < 0) {
-		fail_msg("%s", e.text);
-	}
-	free(line);
-}
-
 /* Boots of arm A take 100 units and as many more as their number, those of B five less. */
 static double units(size_t slot)
 {
@@ -47,7 +37,7 @@ static void add_all_but(size_t left_out)
 {
 	for (size_t i = 0; i < c.plan.boot_count; i++) {
 		if (i != left_out) {
-			add(i, &(struct fixture_boot){.units = units(i)});
+			fixture_add(&c, i, &(struct fixture_boot){.units = units(i)});
 		}
 	}
 }
@@ -220,7 +210,7 @@ static void a_block_that_lacks_a_boot_is_left_out_whole(void **state)
 	const struct report *r;
 
 	add_all_but(5);
-	add(5, &(struct fixture_boot){.status = 240, .kind = "panic"});
+	fixture_add(&c, 5, &(struct fixture_boot){.status = 240, .kind = "panic"});
 	r = make();
 	assert_int_equal(r->blocks_complete, 5);
 	assert_int_equal(r->benches[0].n_blocks, 5);
@@ -244,7 +234,7 @@ static void dirty_batches_are_counted_and_left_out_of_the_value(void **state)
 	unsigned int arm = c.plan.boots[0].arm;
 
 	add_all_but(0);
-	add(0, &(struct fixture_boot){.units = units(0), .batches = 5, .dirty = 2});
+	fixture_add(&c, 0, &(struct fixture_boot){.units = units(0), .batches = 5, .dirty = 2});
 	r = make();
 	assert_int_equal(r->benches[0].batches[arm].total, 12 * 4 + 1);
 	assert_int_equal(r->benches[0].batches[arm].dirty, 2);
@@ -260,7 +250,7 @@ static void a_boot_without_a_clean_batch_has_no_value_and_that_is_said(void **st
 	char want[80];
 
 	add_all_but(7);
-	add(7, &(struct fixture_boot){.units = units(7), .dirty = 4});
+	fixture_add(&c, 7, &(struct fixture_boot){.units = units(7), .dirty = 4});
 	r = make();
 	snprintf(want, sizeof(want), "boot 8 (arm %c): all 4 batches were disturbed",
 		 c.plan.boots[7].arm == ARM_A ? 'A' : 'B');
@@ -282,7 +272,7 @@ static void every_arm_is_compared_with_the_first_of_its_group(void **state)
 	comparison_fini(&c);
 	fixture_scenario(&c, 6);
 	for (size_t i = 0; i < c.plan.boot_count; i++) {
-		add(i, &(struct fixture_boot){.units = scenario_units(i)});
+		fixture_add(&c, i, &(struct fixture_boot){.units = scenario_units(i)});
 	}
 	make();
 	set = summary_set(s);
@@ -323,7 +313,7 @@ static void a_matrix_has_each_pair_from_both_sides(void **state)
 	comparison_fini(&c);
 	fixture_scenario(&c, 6);
 	for (size_t i = 0; i < c.plan.boot_count; i++) {
-		add(i, &(struct fixture_boot){.units = scenario_units(i)});
+		fixture_add(&c, i, &(struct fixture_boot){.units = scenario_units(i)});
 	}
 	c.plan.matrix = true;
 	(void)make();
@@ -352,7 +342,7 @@ static void a_claim_is_held_against_the_row_that_it_names(void **state)
 	comparison_fini(&c);
 	fixture_scenario(&c, 6);
 	for (size_t i = 0; i < c.plan.boot_count; i++) {
-		add(i, &(struct fixture_boot){.units = scenario_units(i)});
+		fixture_add(&c, i, &(struct fixture_boot){.units = scenario_units(i)});
 	}
 	make();
 	set = summary_set(s);
@@ -378,7 +368,7 @@ static void a_claim_has_its_floor_or_the_reason_why_not(void **state)
 	comparison_fini(&c);
 	fixture_scenario(&c, 6);
 	for (size_t i = 0; i < c.plan.boot_count; i++) {
-		add(i, &(struct fixture_boot){.units = scenario_units(i)});
+		fixture_add(&c, i, &(struct fixture_boot){.units = scenario_units(i)});
 	}
 	make();
 	claims = summary_set(s)->claims;
@@ -407,8 +397,9 @@ static void a_boot_that_is_lost_takes_its_block_from_its_own_comparisons_only(vo
 		lost++;
 	}
 	for (size_t i = 0; i < c.plan.boot_count; i++) {
-		add(i, i == lost ? &(struct fixture_boot){.status = 240, .kind = "panic"}
-				 : &(struct fixture_boot){.units = scenario_units(i)});
+		fixture_add(&c, i,
+			    i == lost ? &(struct fixture_boot){.status = 240, .kind = "panic"}
+				      : &(struct fixture_boot){.units = scenario_units(i)});
 	}
 	make();
 	set = summary_set(s);
