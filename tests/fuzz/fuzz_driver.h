@@ -8,6 +8,12 @@
 
 #define FUZZ_TURNS 4 /* of the loop, for one step */
 
+/* Any value into a register as a driver writes it: whole and aligned. */
+static inline void fuzz_set_register(struct virtio_driver *drv, const struct fuzz_step *s)
+{
+	driver_set(drv, (uint64_t)(s->i % 64) * 4, s->b | (uint32_t)s->c << 16);
+}
+
 /* A read or write of 1 to 4 bytes anywhere in the registers. */
 static inline void fuzz_access(struct virtio_driver *drv, const struct fuzz_step *s)
 {

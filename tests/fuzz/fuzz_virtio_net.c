@@ -172,7 +172,7 @@ static void step(const struct fuzz_step *s)
 
 	switch (s->op % OP_COUNT) {
 	case OP_REGISTER:
-		driver_set(&drv, (uint64_t)(s->i % 64) * 4, s->b | (uint32_t)s->c << 16);
+		fuzz_set_register(&drv, s);
 		break;
 	case OP_ACCESS:
 		fuzz_access(&drv, s);

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "devices/virtio/vsock.h"
-#include "fuzz.h"
-#include "virtio_driver.h"
+#include "fuzz_driver.h"
 
 #define QUEUES    3
 #define CID       3
@@ -241,7 +240,7 @@ static void step(const struct fuzz_step *s)
 		open_peer(s);
 		break;
 	case OP_REGISTER:
-		driver_set(&drv, (uint64_t)(s->i % 64) * 4, s->b | (uint32_t)s->c << 16);
+		fuzz_set_register(&drv, s);
 		break;
 	case OP_DESC:
 		set_descriptor(s);
