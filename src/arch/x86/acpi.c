@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "arch/x86/aml.h"
+#include "arch/x86/table_priv.h"
 
 #define OEM_ID                               \
 	{                                    \
@@ -147,18 +148,6 @@ static uint64_t gpa_of(size_t at)
 	return X86_ACPI_RSDP + at;
 }
 
-/* What makes the sum of all bytes zero. */
-static uint8_t checksum(const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		sum = (uint8_t)(sum + bytes[i]);
-	}
-	return (uint8_t)-sum;
-}
-
 static struct header header(const char *signature, uint8_t revision)
 {
 	struct header h = {.revision = revision,
@@ -179,7 +168,7 @@ static void close_table(struct tables *t, size_t at, size_t end, const struct he
 
 	h.length = (uint32_t)(end - at);
 	memcpy(t->bytes + at, &h, sizeof(h));
-	h.checksum = checksum(t->bytes + at, h.length);
+	h.checksum = table_checksum(t->bytes + at, h.length);
 	memcpy(t->bytes + at, &h, sizeof(h));
 	t->used = (end + PARAGRAPH - 1) / PARAGRAPH * PARAGRAPH;
 }
@@ -381,8 +370,8 @@ static void put_rsdp(struct tables *t, uint64_t xsdt_gpa)
 		.xsdt_gpa = xsdt_gpa,
 	};
 
-	p.checksum = checksum(&p, offsetof(struct rsdp, length));
-	p.extended_checksum = checksum(&p, sizeof(p));
+	p.checksum = table_checksum(&p, offsetof(struct rsdp, length));
+	p.extended_checksum = table_checksum(&p, sizeof(p));
 	memcpy(t->bytes, &p, sizeof(p));
 }
 

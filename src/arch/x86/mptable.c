@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arch/x86/table_priv.h"
+
 #define SPEC_1_4       4
 #define LAPIC_VERSION  0x14
 #define IOAPIC_VERSION 0x11
@@ -142,18 +144,6 @@ static void add_interrupts(struct table *t, uint8_t ioapic_id)
 	    sizeof(struct irq_entry));
 }
 
-/* What makes the sum of all bytes zero. */
-static uint8_t checksum(const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-	uint8_t sum = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		sum = (uint8_t)(sum + bytes[i]);
-	}
-	return (uint8_t)-sum;
-}
-
 /**
  * x86_mptable_write() - write the table
  * @mem: guest RAM, at least the first megabyte
@@ -193,8 +183,8 @@ int x86_mptable_write(const struct gmem *mem, uint32_t cpus)
 	add_interrupts(&t, ioapic.id);
 	t.head.length = (uint16_t)t.used;
 	memcpy(t.bytes, &t.head, sizeof(t.head));
-	((struct header *)t.bytes)->checksum = checksum(t.bytes, t.used);
-	pointer.checksum = checksum(&pointer, sizeof(pointer));
+	((struct header *)t.bytes)->checksum = table_checksum(t.bytes, t.used);
+	pointer.checksum = table_checksum(&pointer, sizeof(pointer));
 	r = gmem_write(mem, X86_MPTABLE, &pointer, sizeof(pointer));
 	return r < 0 ? r : gmem_write(mem, pointer.table_gpa, t.bytes, t.used);
 }
