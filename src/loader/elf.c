@@ -200,23 +200,37 @@ static int find_entry(const Elf64_Ehdr *h, const Elf64_Phdr *ph, size_t count,
 		       h->e_entry, img->start, img->end);
 }
 
-/* The build id is good to have, and notes come from anyone: one that cannot be read is no error. */
+/*
+ * A note in a segment of notes: where its description is in @ret_notes, which is the caller's to
+ * free. Notes come from anyone: one that cannot be read is not there.
+ */
+static bool find_note(int fd, const Elf64_Phdr *ph, const char *name, uint32_t type,
+		      uint8_t **ret_notes, const uint8_t **ret_desc, size_t *ret_len)
+{
+	_cleanup_free_ uint8_t *notes = NULL;
+	size_t len = ph->p_filesz;
+
+	if (ph->p_type != PT_NOTE || len == 0 || len > NOTES_BYTES_MAX) {
+		return false;
+	}
+	notes = malloc(len);
+	if (!notes || io_pread_exact(fd, notes, len, ph->p_offset) < 0 ||
+	    notes_find(notes, len, ph->p_align == 8 ? 8 : 4, name, type, ret_desc, ret_len) < 0) {
+		return false;
+	}
+	*ret_notes = TAKE_PTR(notes);
+	return true;
+}
+
+/* The build id is good to have: to be without is no error. */
 static void read_build_id(int fd, const Elf64_Phdr *ph, size_t count, struct load_image *img)
 {
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ uint8_t *notes = NULL;
 		const uint8_t *desc;
-		size_t len = ph[i].p_filesz;
+		size_t len;
 
-		if (ph[i].p_type != PT_NOTE || len == 0 || len > NOTES_BYTES_MAX) {
-			continue;
-		}
-		notes = malloc(len);
-		if (!notes || io_pread_exact(fd, notes, len, ph[i].p_offset) < 0) {
-			continue;
-		}
-		if (notes_find(notes, len, ph[i].p_align == 8 ? 8 : 4, ELF_NOTE_GNU,
-			       NT_GNU_BUILD_ID, &desc, &len) < 0 ||
+		if (!find_note(fd, &ph[i], ELF_NOTE_GNU, NT_GNU_BUILD_ID, &notes, &desc, &len) ||
 		    len > (LOAD_BUILD_ID_MAX - 1) / 2) {
 			continue;
 		}
@@ -233,15 +247,9 @@ static void read_pvh(int fd, const Elf64_Phdr *ph, size_t count, struct load_ima
 	for (size_t i = 0; i < count && img->pvh_bytes == 0; i++) {
 		_cleanup_free_ uint8_t *notes = NULL;
 		const uint8_t *desc;
-		size_t len = ph[i].p_filesz;
+		size_t len;
 
-		if (ph[i].p_type != PT_NOTE || len == 0 || len > NOTES_BYTES_MAX) {
-			continue;
-		}
-		notes = malloc(len);
-		if (!notes || io_pread_exact(fd, notes, len, ph[i].p_offset) < 0 ||
-		    notes_find(notes, len, ph[i].p_align == 8 ? 8 : 4, NOTE_XEN, NOTE_PVH_ENTRY,
-			       &desc, &len) < 0) {
+		if (!find_note(fd, &ph[i], NOTE_XEN, NOTE_PVH_ENTRY, &notes, &desc, &len)) {
 			continue;
 		}
 		img->pvh_bytes = len;
