@@ -6,6 +6,7 @@
  *	say=TEXT sleep=SECONDS exit=STATUS crash deaf (to SIGTERM) orphan (a process that stays)
  *	once=FILE (goes on if FILE was there, else makes it and exits 1) argv (prints its own)
  *	scratch (leaves a file in TMPDIR) talk=SECONDS (says something all the time)
+ *	begun=N (goes on when the log has the beginning of so many)
  *
  * FAKE_BOOT_LOG names a file that gets a line when it begins and when it ends.
  */
@@ -100,6 +101,21 @@ static void once(const char *path)
 	}
 }
 
+static int count_begun(void)
+{
+	FILE *f = fopen(getenv("FAKE_BOOT_LOG"), "re");
+	char line[256];
+	int n = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		n += strncmp(line, "begin ", 6) == 0;
+	}
+	if (f) {
+		fclose(f);
+	}
+	return n;
+}
+
 static void leave_scratch(void)
 {
 	char path[4096];
@@ -120,6 +136,10 @@ static void act(const char *word, int argc, char **argv)
 	} else if (strncmp(word, "talk=", 5) == 0) {
 		for (double until = now_s() + atof(value); now_s() < until; sleep_s(0.05)) {
 			dprintf(1, "still here\n");
+		}
+	} else if (strncmp(word, "begun=", 6) == 0) {
+		while (count_begun() < atoi(value)) {
+			sleep_s(0.01);
 		}
 	} else if (strncmp(word, "exit=", 5) == 0) {
 		end(atoi(value));

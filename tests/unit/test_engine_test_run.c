@@ -251,32 +251,39 @@ static void tries_have_an_end(void **state)
 
 static void a_timeout_is_outlived_by_less_than_a_second(void **state)
 {
-	struct fixture f;
-	uint64_t before;
+	uint64_t least = UINT64_MAX;
 
-	fixture_init(&f, "tests:\n"
-			 "- {name: one, command: [deaf, sleep=100], timeouts: {whole: 400ms}}\n");
-	before = clock_now_ns(&clock_monotonic);
-	run(&f);
-	assert_in_range(clock_now_ns(&clock_monotonic) - before, 400 * NS_PER_MSEC,
-			1400 * NS_PER_MSEC);
-	assert_int_equal(f.results[0]->outcome, TEST_TIMEOUT);
-	assert_int_equal(f.results[0]->verdict, TEST_NOT_OK);
-	fixture_fini(&f);
+	/* A machine that lets us wait can only make it longer. */
+	for (int i = 0; i < 10 && least >= 1400 * NS_PER_MSEC; i++) {
+		uint64_t took;
+		struct fixture f;
+
+		fixture_init(&f, "tests:\n- {name: one, command: [deaf, sleep=100], "
+				 "timeouts: {whole: 400ms}}\n");
+		took = clock_now_ns(&clock_monotonic);
+		run(&f);
+		took = clock_now_ns(&clock_monotonic) - took;
+		assert_true(took >= 400 * NS_PER_MSEC);
+		least = took < least ? took : least;
+		assert_int_equal(f.results[0]->outcome, TEST_TIMEOUT);
+		assert_int_equal(f.results[0]->verdict, TEST_NOT_OK);
+		fixture_fini(&f);
+	}
+	assert_true(least < 1400 * NS_PER_MSEC);
 }
 
 static void silence_has_an_end_and_talk_has_none(void **state)
 {
 	struct fixture f;
 
-	fixture_init(&f, "defaults: {timeouts: {idle: 500ms, whole: 20s}}\n"
+	fixture_init(&f, "defaults: {timeouts: {idle: 1500ms, whole: 20s}}\n"
 			 "tests:\n"
 			 "- {name: silent, command: [sleep=100]}\n"
-			 "- {name: talks, command: [talk=1.5]}\n");
+			 "- {name: talks, command: [talk=3]}\n");
 	run(&f);
 	assert_int_equal(f.results[0]->verdict, TEST_NOT_OK);
-	assert_non_null(strstr(f.results[0]->message, "nothing came out of the guest for 0."));
-	assert_in_range(f.results[0]->duration_ns, 500 * NS_PER_MSEC, 1500 * NS_PER_MSEC);
+	assert_non_null(strstr(f.results[0]->message, "nothing came out of the guest for 1."));
+	assert_in_range(f.results[0]->duration_ns, 1500 * NS_PER_MSEC, 10 * NS_PER_SEC);
 	assert_int_equal(f.results[1]->verdict, TEST_OK);
 	fixture_fini(&f);
 }
@@ -294,18 +301,23 @@ static size_t most_at_once(const char *log)
 	return most;
 }
 
-static size_t run_five(unsigned int jobs, uint64_t cpus, uint64_t memory_bytes)
+/* Each waits until as many have begun as should run together, and a little for one too many. */
+static size_t run_five(unsigned int jobs, uint64_t cpus, uint64_t memory_bytes, int together)
 {
 	struct fixture f;
-	char log[64];
+	char log[64], text[512];
 	size_t most;
+	int n;
 
-	fixture_init(&f, "matrix: {cpus: [2], memory: [448M]}\n"
-			 "defaults: {timeouts: {whole: 20s}}\n"
-			 "tests:\n"
-			 "- {name: a, command: [sleep=0.4]}\n- {name: b, command: [sleep=0.4]}\n"
-			 "- {name: c, command: [sleep=0.4]}\n- {name: d, command: [sleep=0.4]}\n"
-			 "- {name: e, command: [sleep=0.4]}\n");
+	n = snprintf(text, sizeof(text),
+		     "matrix: {cpus: [2], memory: [448M]}\n"
+		     "defaults: {timeouts: {whole: 20s}}\n"
+		     "tests:\n");
+	for (char name = 'a'; name <= 'e'; name++) {
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      "- {name: %c, command: [begun=%d, sleep=0.2]}\n", name, together);
+	}
+	fixture_init(&f, text);
 	f.cfg.jobs = jobs;
 	f.cfg.cpus = cpus;
 	f.cfg.memory_bytes = memory_bytes;
@@ -321,11 +333,11 @@ static size_t run_five(unsigned int jobs, uint64_t cpus, uint64_t memory_bytes)
 
 static void no_more_run_at_once_than_may(void **state)
 {
-	assert_int_equal(run_five(3, 0, 0), 3);
-	assert_int_equal(run_five(5, 4, 0), 2);
-	assert_int_equal(run_five(5, 0, UINT64_C(1100) << 20), 2);
+	assert_int_equal(run_five(3, 0, 0, 3), 3);
+	assert_int_equal(run_five(5, 4, 0, 2), 2);
+	assert_int_equal(run_five(5, 0, UINT64_C(1100) << 20, 2), 2);
 	/* One that is too large for this machine runs alone. */
-	assert_int_equal(run_five(5, 1, 1), 1);
+	assert_int_equal(run_five(5, 1, 1, 1), 1);
 }
 
 static void fail_fast_begins_nothing_more(void **state)

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "guest/agent/agent.h"
 #include "guest/channel.h"
@@ -77,14 +78,16 @@ static void signs_of_life_come_while_the_command_is_silent(void **state)
 {
 	const char *const argv[] = {"sleep", "1", NULL};
 	const struct task t = {.argv = argv, .cwd = "/", .beat_ms = 100};
+	uint64_t took = clock_now_ns(&clock_monotonic);
 	size_t beats = 0;
 
 	assert_int_equal(run(&t).status, 0);
+	took = clock_now_ns(&clock_monotonic) - took;
 	for (const char *p = got[CHANNEL_STREAM_LOG]; (p = strstr(p, "alive\n")); p++) {
 		beats++;
 	}
-	/* A busy machine may be late. */
-	assert_in_range(beats, 5, 11);
+	/* A busy machine may leave some out. */
+	assert_in_range(beats, 2, took / (100 * NS_PER_MSEC));
 	assert_int_equal(sh("sleep 0.2").status, 0);
 	assert_string_equal(got[CHANNEL_STREAM_LOG], "");
 }

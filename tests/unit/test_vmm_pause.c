@@ -119,7 +119,7 @@ static void a_vcpu_that_waits_for_its_reader_is_not_waited_for(void **state)
 	machine_pause_output(machine, MACHINE_COM1, true);
 	before = clock_now_ns(&clock_monotonic);
 	machine_pause(machine, true);
-	assert_true(clock_now_ns(&clock_monotonic) - before < NS_PER_SEC);
+	assert_true(clock_now_ns(&clock_monotonic) - before < 30 * NS_PER_SEC);
 	machine_halt(machine);
 	assert_int_equal(machine_result(machine)->end, MACHINE_END_NONE);
 }
