@@ -38,6 +38,7 @@ struct context {
 	struct compare_cores cores;
 	unsigned int jobs;
 	struct results *results;
+	const char *page; /* of --html, also while a pilot is booted for it; or NULL */
 };
 
 static const char *kernel_of_boot(void *ctx, const struct schedule_boot *b)
@@ -108,12 +109,27 @@ static int reopen(struct context *x, const char *path, const char *plan_text, st
 	return results_append(x->results, plan_text, strlen(plan_text), e);
 }
 
-/* The page must not take the place of what it is made of, nor of any other results. */
-static int check_page(const struct compare_options *o, const char *results, struct err *e)
+/* The page must not take the place of what is read here, nor of any other results. */
+static int check_page(const struct context *x, const char *results, struct err *e)
 {
-	const char *const inputs[] = {results, o->scenario};
+	const char *const inputs[] = {results, x->o.scenario, x->o.calibration, x->o.runner};
 
-	return output_check("--html", o->html, inputs, ARRAY_SIZE(inputs), e);
+	return output_check("--html", x->page, inputs, ARRAY_SIZE(inputs), e);
+}
+
+/* Nor of what is booted. */
+static int find_kernels(struct context *x, struct plan *p, struct err *e)
+{
+	int r = compare_kernels_find(&x->kernels, p, !x->o.no_build, e);
+
+	for (size_t i = 0; r == 0 && i < x->kernels.count; i++) {
+		const char *path = x->kernels.files[i].path;
+
+		r = output_check_inputs("--html", x->page, &path, 1, e);
+	}
+	return r == 0 ? output_check_inputs("--html", x->page, (const char *const *)&p->runner, 1,
+					    e)
+		      : r;
 }
 
 static int open_results(struct context *x, struct err *e)
@@ -128,7 +144,7 @@ static int open_results(struct context *x, struct err *e)
 		r = default_path(text, path, sizeof(path), e);
 	}
 	if (r == 0) {
-		r = check_page(&x->o, path, e);
+		r = check_page(x, path, e);
 	}
 	if (r < 0) {
 		return r;
@@ -155,7 +171,7 @@ static int prepare(struct context *x, struct err *e)
 		if (r == 0) {
 			r = compare_options_jobs(&x->o, &x->c.plan, x->cores.count, &x->jobs, e);
 		}
-		return r < 0 ? r : compare_kernels_find(&x->kernels, &x->c.plan, !x->o.no_build, e);
+		return r < 0 ? r : find_kernels(x, &x->c.plan, e);
 	}
 	r = compare_options_plan(&x->o, &p, e);
 	if (r == 0) {
@@ -165,7 +181,7 @@ static int prepare(struct context *x, struct err *e)
 		r = compare_options_jobs(&x->o, &p, x->cores.count, &x->jobs, e);
 	}
 	if (r == 0) {
-		r = compare_kernels_find(&x->kernels, &p, !x->o.no_build, e);
+		r = find_kernels(x, &p, e);
 	}
 	if (r == 0) {
 		r = comparison_set_plan(&x->c, &p, e);
@@ -376,6 +392,7 @@ static int run_sized(struct context *x)
 
 	if (r == 0) {
 		pilot->o = p.options;
+		pilot->page = x->page;
 		status = run(pilot);
 	}
 	if (r == 0 && status == STATUS_OK) {
@@ -427,7 +444,8 @@ int cmd_compare(int argc, char **argv)
 
 	/* Before a pilot, or an image that is built first. */
 	if (r == 0) {
-		r = check_page(&x->o, x->o.results, &e);
+		x->page = x->o.html;
+		r = check_page(x, x->o.results, &e);
 	}
 	if (r == OPT_SHOWN_HELP) {
 		status = STATUS_OK;

@@ -219,6 +219,7 @@ int compare_kernels_find(struct compare_kernels *x, struct plan *p, bool build, 
 		r = err_set(e, -ENOMEM, "out of memory");
 	}
 	if (r == 0) {
+		x->count = arms;
 		r = find_all(x, p, hashes, e);
 	}
 	for (size_t i = 0; hashes && i < arms; i++) {

@@ -17,6 +17,7 @@ struct kernel_file {
 
 struct compare_kernels {
 	struct kernel_file *files; /* of each arm, group by group */
+	size_t count;
 };
 
 int compare_kernels_find(struct compare_kernels *x, struct plan *p, bool build,

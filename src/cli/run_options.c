@@ -9,7 +9,9 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/helpers.h"
 #include "cli/output_file.h"
+#include "cli/run_files.h"
 #include "cli/run_memory.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
@@ -19,6 +21,9 @@
 #define MEMORY_LAB_DEFAULT_BYTES (UINT64_C(2) << 30)
 /* A limit of the number's size only: what fits is for the backend and the host to say. */
 #define CPUS_MAX 1024
+/* Files that one option each names: the kernel as it was given and found, its symbols, the job, a
+ * root. */
+#define INPUTS_SINGLE 5
 
 static int parse_fail_on(struct run_options *o, struct err *e)
 {
@@ -390,6 +395,69 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	return r ? r : check(o, e);
 }
 
+/* A value as it is and without the words behind its file's name: none of it is parsed yet. */
+static int add_inputs(char **inputs, size_t *n, const char *value)
+{
+	static const char *const words[] = {",ro", ",rw", ",direct"};
+	size_t len = strlen(value);
+	bool cut = true;
+	char *whole = strdup(value), *file;
+
+	while (cut) {
+		cut = false;
+		for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+			size_t word = strlen(words[i]);
+
+			if (len > word && memcmp(value + len - word, words[i], word) == 0) {
+				len -= word;
+				cut = true;
+			}
+		}
+	}
+	file = strndup(value, len);
+	inputs[(*n)++] = whole;
+	inputs[(*n)++] = file;
+	return whole && file ? 0 : -ENOMEM;
+}
+
+/* HOST[:GUEST] of --file, in both readings too. */
+static int add_copied(char **inputs, size_t *n, const char *value)
+{
+	size_t len = run_files_host_len(value);
+	char *host = strndup(value, len);
+	int r = add_inputs(inputs, n, value);
+
+	inputs[(*n)++] = host;
+	return host ? r : -ENOMEM;
+}
+
+/* Every file that the guest is made of, into an array that is all NULL. */
+static int list_inputs(const struct run_options *o, char **ret)
+{
+	const char *const single[] = {o->kernel, o->kernel_debug, o->job, o->root};
+	char kernel[PATH_MAX];
+	struct err ignored = ERR_INIT; /* one that is not found is told of later */
+	size_t n = 0;
+	int r = 0;
+
+	if (o->kernel && cli_find_kernel(o->kernel, kernel, sizeof(kernel), &ignored) == 0) {
+		r = add_inputs(ret, &n, kernel);
+	}
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(single); i++) {
+		r = single[i] ? add_inputs(ret, &n, single[i]) : 0;
+	}
+	for (size_t i = 0; r == 0 && i < o->initrds.count; i++) {
+		r = add_inputs(ret, &n, o->initrds.items[i]);
+	}
+	for (size_t i = 0; r == 0 && i < o->disks.count; i++) {
+		r = add_inputs(ret, &n, o->disks.items[i]);
+	}
+	for (size_t i = 0; r == 0 && i < o->files.count; i++) {
+		r = add_copied(ret, &n, o->files.items[i]);
+	}
+	return r;
+}
+
 /**
  * run_options_check_outputs() - whether an output would overwrite what the guest is made of
  * @o: parsed options, or those up to one that is wrong; a status file that is refused is forgotten,
@@ -401,22 +469,37 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
  */
 int run_options_check_outputs(struct run_options *o, struct err *e)
 {
-	const char *const inputs[] = {o->kernel, o->kernel_debug};
+	const size_t n =
+		2 * (INPUTS_SINGLE + o->initrds.count + o->disks.count) + 3 * o->files.count;
+	_cleanup_free_ char **inputs = calloc(n, sizeof(*inputs));
 	const struct {
 		const char *option, *path;
 	} outputs[] = {{"--json", o->json},
 		       {"--console", o->console},
 		       {"--stats", o->stats},
 		       {"--trace", o->trace}};
-	int r = output_check_inputs("--status-file", o->status_file, inputs, ARRAY_SIZE(inputs), e);
+	int r = inputs ? list_inputs(o, inputs) : -ENOMEM;
 
 	if (r < 0) {
 		o->status_file = NULL;
-		return r;
+		r = err_set(e, -ENOMEM, "out of memory");
+		goto out;
+	}
+	r = output_check_inputs("--status-file", o->status_file, (const char *const *)inputs, n, e);
+	if (r < 0) {
+		o->status_file = NULL;
+		goto out;
 	}
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(outputs); i++) {
-		r = output_check_inputs(outputs[i].option, outputs[i].path, inputs,
-					ARRAY_SIZE(inputs), e);
+		r = output_check_inputs(outputs[i].option, outputs[i].path,
+					(const char *const *)inputs, n, e);
 	}
-	return r < 0 ? r : output_check("--core", o->core, inputs, ARRAY_SIZE(inputs), e);
+	if (r == 0) {
+		r = output_check("--core", o->core, (const char *const *)inputs, n, e);
+	}
+out:
+	for (size_t i = 0; inputs && i < n; i++) {
+		free(inputs[i]);
+	}
+	return r;
 }

@@ -319,6 +319,24 @@ def test_a_comparison_refuses_such_a_page_before_it_boots(tmp_path):
     assert not results.exists()
 
 
+@pytest.mark.parametrize("more", [[], ["--resolve", "1%"]])
+@pytest.mark.parametrize("name", ["vmlinux", "other", "runner", "calibration"])
+def test_a_page_never_takes_the_place_of_what_is_booted(tmp_path, name, more):
+    for kernel in "vmlinux", "other":
+        (tmp_path / kernel).write_text("faster=25")
+    (tmp_path / "runner").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "runner").chmod(0o755)
+    (tmp_path / "calibration").write_text("precious")
+    (tmp_path / "link").symlink_to(tmp_path / name)
+    before = (tmp_path / name).read_bytes()
+    end = subprocess.run(
+        [RINGSIDE, "compare", "--a", "vmlinux", "--b", f"{tmp_path}/other", "--bench", "syscall.null", "--runner",
+         tmp_path / "runner", "--calibration", "calibration", "--backend", "qemu", "--icount", "3", "--results", "r.ndjson",
+         *more, "--html", "link"], cwd=tmp_path, check=False, capture_output=True, text=True, timeout=60)
+    assert end.returncode == 2 and "--html link: that file is read here" in end.stderr, end.stderr
+    assert (tmp_path / name).read_bytes() == before and not (tmp_path / "r.ndjson").exists()
+
+
 def test_a_page_that_does_not_fit_leaves_the_old_one(page, tmp_path):
     old = tmp_path / "old.html"
     old.write_text("the old page")

@@ -69,3 +69,29 @@ def test_no_output_overwrites_the_kernel(tmp_path, option):
         end = ringside("run", "--kernel", kernel, option, f"{tmp_path}/./vmlinux", *more)
         assert end.status == 249 and kernel.read_text() == "precious"
         assert more or "give another name" in end.err, end.err
+
+
+@pytest.mark.parametrize("option", ["--json", "--console", "--status-file", "--stats", "--trace", "--core"])
+@pytest.mark.parametrize("read, behind", [
+    ("--initrd", ""), ("--disk", ""), ("--disk", ",ro"), ("--disk", ",direct,ro"), ("--root", ""), ("--root", ",rw"),
+    ("--file", ""), ("--file", ":/etc/x"), ("--job", ""), ("--kernel-debug", "")])
+def test_no_output_overwrites_what_the_guest_is_made_of(tmp_path, option, read, behind):
+    (tmp_path / "vmlinux").write_text("no kernel")
+    (tmp_path / "input").write_text("precious")
+    (tmp_path / "link").symlink_to(tmp_path / "input")
+    for more in [], ["--cpus", "none"]:
+        end = ringside("run", "--kernel", tmp_path / "vmlinux", read, f"{tmp_path}/input{behind}",
+                       option, tmp_path / "link", *more, *([] if read == "--job" else ["--", "true"]))
+        assert end.status == 249 and (tmp_path / "input").read_text() == "precious"
+        assert more or "give another name" in end.err, end.err
+
+
+@pytest.mark.parametrize("option", ["--json", "--core"])
+def test_no_output_overwrites_an_image_of_the_cache(tmp_path, monkeypatch, option):
+    image = tmp_path / "ringside/kernels/by-name/base/vmlinux"
+    image.parent.mkdir(parents=True)
+    image.write_text("precious")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    end = ringside("run", "--kernel", "base", option, image)
+    assert end.status == 249 and "give another name" in end.err, end.err
+    assert image.read_text() == "precious"
