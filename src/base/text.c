@@ -287,8 +287,9 @@ const char *text_seconds(uint64_t ns, char *buf, size_t len)
  * text_control_len() - what a terminal obeys and does not show
  * @s: a text
  *
- * C0 and C1 controls, and what turns the direction of writing round: U+202A to U+202E, U+2066 to
- * U+2069 (Unicode Standard Annex 9).
+ * C0 and C1 controls, what turns the direction of writing round (Unicode Standard Annex 9: U+061C,
+ * U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), what ends a line (U+2028, U+2029), and
+ * U+FEFF.
  *
  * Return: the bytes of the one that @s begins with, 0 where it begins with none.
  * Context: any thread.
@@ -303,10 +304,16 @@ size_t text_control_len(const char *s)
 	if (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0) {
 		return 2;
 	}
+	if (u[0] == 0xd8 && u[1] == 0x9c) {
+		return 2;
+	}
+	if (u[0] == 0xef) {
+		return u[1] == 0xbb && u[2] == 0xbf ? 3 : 0;
+	}
 	if (u[0] != 0xe2) {
 		return 0;
 	}
-	return (u[1] == 0x80 && u[2] >= 0xaa && u[2] <= 0xae) ||
+	return (u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xa8 && u[2] <= 0xae))) ||
 			       (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9)
 		       ? 3
 		       : 0;

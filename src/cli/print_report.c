@@ -30,7 +30,7 @@ static int write_json(const struct report_output *o, json_t *root)
 		*o->json_to = root;
 		return root ? 0 : -1;
 	}
-	r = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+	r = root ? json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
 
 	json_decref(root);
 	return r < 0 || putchar('\n') == EOF ? -1 : 0;

@@ -171,7 +171,7 @@ static int hosts_json(const struct report_comparisons *o, const struct merge *m)
 	}
 	root = json_pack("{s:i, s:s, s:o, s:i}", "schema_version", REPORT_SCHEMA_VERSION, "type",
 			 "hosts", "hosts", hosts, "exit_status", status);
-	r = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+	r = root ? json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
 	json_decref(root);
 	if (r < 0 || putchar('\n') == EOF || fflush(stdout) == EOF) {
 		log_error("stdout: the report cannot be written");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "base/text.h"
 
 /* Between lines where they cannot be rewritten. */
 #define QUIET_NS (10 * NS_PER_SEC)
@@ -89,6 +90,13 @@ void progress_begin(struct progress *p, const char *what)
 	uint64_t now = clock_now_ns(p->clock);
 
 	snprintf(p->what, sizeof(p->what), "%s", what);
+	/* A group's name is other people's text. */
+	for (char *c = p->what; *c; c++) {
+		size_t control = text_control_len(c);
+
+		memset(c, '?', control);
+		c += control ? control - 1 : 0;
+	}
 	p->running++;
 	if (p->first_ns == 0) {
 		p->first_ns = now;

@@ -10,22 +10,28 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/html_priv.h"
 #include "report/matrix.h"
 
 /**
  * report_html_text() - write a text as text
  * @out: where to
- * @s: any bytes, or NULL for nothing; control characters become '?'
+ * @s: any bytes, or NULL for nothing; control characters (text_control_len()) become '?'
  *
  * Context: any thread that owns @out.
  */
 void report_html_text(FILE *out, const char *s)
 {
 	for (; s && *s; s++) {
-		unsigned char c = (unsigned char)*s;
+		size_t control = *s == '\n' || *s == '\t' ? 0 : text_control_len(s);
 
-		switch (c) {
+		if (control) {
+			fputc('?', out);
+			s += control - 1;
+			continue;
+		}
+		switch (*s) {
 		case '&':
 			fputs("&amp;", out);
 			break;
@@ -39,7 +45,7 @@ void report_html_text(FILE *out, const char *s)
 			fputs("&quot;", out);
 			break;
 		default:
-			fputc(c < 0x20 && c != '\n' && c != '\t' ? '?' : c, out);
+			fputc(*s, out);
 		}
 	}
 }

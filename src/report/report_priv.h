@@ -59,6 +59,8 @@ int report_warn(const struct report *r, struct report_bench *b) __must_check;
 bool report_set_has_one_margin(const struct report_set *s);
 bool report_set_begins_group(const struct report_set *s, size_t i);
 
+void report_put_clean(FILE *out, const char *s, size_t len);
+
 /* Pieces of the text that several pages are made of. */
 void report_wrap(FILE *out, size_t at, size_t indent, const char *text);
 void report_line(FILE *out, const char *label, const char *text);

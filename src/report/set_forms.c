@@ -22,7 +22,10 @@ static void put_field(FILE *out, const char *s, const char *behind)
 {
 	fputc('"', out);
 	for (; s && *s; s++) {
-		fputs(*s == '"' ? "\"\"" : (char[]){*s, '\0'}, out);
+		size_t control = *s == '\n' ? 0 : text_control_len(s);
+
+		fputs(control ? "?" : *s == '"' ? "\"\"" : (char[]){*s, '\0'}, out);
+		s += control ? control - 1 : 0;
 	}
 	fprintf(out, "\"%s", behind);
 }
@@ -92,9 +95,7 @@ int report_set_csv(const struct report_set *s, FILE *out)
 static void put_line(FILE *out, const char *key, const char *value)
 {
 	fprintf(out, "%s: ", key);
-	for (; value && *value; value++) {
-		fputc(iscntrl((unsigned char)*value) ? '?' : *value, out);
-	}
+	report_put_clean(out, value ? value : "", value ? strlen(value) : 0);
 	fputc('\n', out);
 }
 
@@ -150,10 +151,15 @@ int report_set_gobench(const struct report_set *s, FILE *out)
 static void put_markdown(FILE *out, const char *s)
 {
 	for (; s && *s; s++) {
-		if (strchr("|`*_[]\\~#@!", *s)) {
+		size_t control = text_control_len(s);
+
+		if (control) {
+			fputc(*s == '\n' ? ' ' : '?', out);
+			s += control - 1;
+		} else if (strchr("|`*_[]\\~#@!", *s)) {
 			fprintf(out, "&#%d;", *s);
 		} else {
-			report_html_text(out, (char[]){*s == '\n' ? ' ' : *s, '\0'});
+			report_html_text(out, (char[]){*s, '\0'});
 		}
 	}
 }
@@ -239,8 +245,15 @@ static void put_class(FILE *out, const char *label)
 		label = strchr(label, '/') + 1;
 	}
 	for (label += *label == '/'; *label; label++) {
-		report_html_text(out,
-				 (char[]){*label == '.' || *label == '/' ? '_' : *label, '\0'});
+		size_t control = text_control_len(label);
+
+		if (control) {
+			fputc('?', out);
+			label += control - 1;
+		} else {
+			report_html_text(
+				out, (char[]){*label == '.' || *label == '/' ? '_' : *label, '\0'});
+		}
 	}
 }
 

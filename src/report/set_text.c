@@ -113,9 +113,7 @@ static void put_cells(FILE *out, const struct report_cell *cells)
 			size_t len = line_of(rest[i], widths[i], &columns, &skip);
 
 			fputs(i == 0 ? "" : len || i + 1 < CELLS ? " | " : " |", out);
-			for (size_t k = 0; k < len; k++) {
-				fputc(iscntrl((unsigned char)rest[i][k]) ? '?' : rest[i][k], out);
-			}
+			report_put_clean(out, rest[i], len);
 			if (i + 1 < CELLS) {
 				fprintf(out, "%*s", (int)(widths[i] - columns), "");
 			}
@@ -150,7 +148,8 @@ static void put_claims(FILE *out, const struct report_set *s)
 		put_rule(out);
 		if (s->claims[i].group && (!group || strcmp(group, s->claims[i].group) != 0)) {
 			group = s->claims[i].group;
-			fprintf(out, "%s\n", group);
+			report_put_clean(out, group, strlen(group));
+			fputc('\n', out);
 			put_rule(out);
 		}
 		report_claim_words(&cells[0], s->claims[i].claim);

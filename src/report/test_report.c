@@ -76,7 +76,7 @@ void test_put_utf8(FILE *out, uint32_t c)
  */
 void test_put_escape(FILE *out, uint32_t c, unsigned char byte)
 {
-	bool turns = c == 0x200e || c == 0x200f || c == 0x2028 || c == 0x2029 ||
+	bool turns = c == 0x061c || c == 0x200e || c == 0x200f || c == 0x2028 || c == 0x2029 ||
 		     (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 
 	if (c == TEXT_BAD_BYTE || c < 0x20 || c == 0x7f) {

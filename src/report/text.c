@@ -58,17 +58,6 @@ static void put_verdict(FILE *out, enum stats_verdict v, bool colour)
 	}
 }
 
-/* Labels and command lines are other people's text: what would move the cursor becomes '?'. */
-static void put_clean(FILE *out, const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		size_t control = text_control_len(s + i);
-
-		fputc(control ? '?' : s[i], out);
-		i += control ? control - 1 : 0;
-	}
-}
-
 /**
  * report_wrap() - words over as many lines as it takes
  * @out: where to
@@ -97,7 +86,7 @@ void report_wrap(FILE *out, size_t at, size_t indent, const char *text)
 			fputc(' ', out);
 			at++;
 		}
-		put_clean(out, text, len);
+		report_put_clean(out, text, len);
 		at += len;
 		text += len;
 		first = false;
@@ -561,7 +550,7 @@ void report_put_table(FILE *out, const struct report *r, bool colour)
 
 		snprintf(of_a, sizeof(of_a), "%s%s", share.text, c->blocks ? " %" : "");
 		fputs("  ", out);
-		put_clean(out, b->name, strlen(b->name));
+		report_put_clean(out, b->name, strlen(b->name));
 		if (strlen(b->name) > NAME) {
 			fprintf(out, "\n  %-*s", NAME, "");
 		} else {

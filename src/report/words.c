@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/report_priv.h"
 
 const struct report_spread report_spreads[REPORT_SPREADS] = {
@@ -27,6 +28,27 @@ static struct report_number format(const char *fmt, double x, int decimals)
 	}
 	snprintf(n.text, sizeof(n.text), fmt, decimals, x);
 	return n;
+}
+
+/**
+ * report_put_clean() - write other people's text, such as a label or a claim
+ * @out: where to
+ * @s: the text
+ * @len: the bytes of it
+ *
+ * What a terminal obeys, or what turns the direction of writing round, becomes '?'
+ * (text_control_len()). Every form but JSON, which has escapes of its own, goes by this.
+ *
+ * Context: any thread that owns @out.
+ */
+void report_put_clean(FILE *out, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		size_t control = text_control_len(s + i);
+
+		fputc(control ? '?' : s[i], out);
+		i += control ? control - 1 : 0;
+	}
 }
 
 /**

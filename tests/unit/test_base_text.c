@@ -142,8 +142,9 @@ static void characters_are_taken_off_one_by_one_and_bytes_that_are_none_too(void
 
 static void what_a_terminal_obeys_is_found_and_no_letter(void **state)
 {
-	static const char *const none[] = {"",     "a",   " ", "\xc3\xa9", "\xe2\x82\xac",
-					   "\xe2", "\xc2"};
+	static const char *const none[] = {
+		"",     "a",    " ",    "\xc3\xa9", "\xe2\x82\xac", "\xe2",
+		"\xc2", "\xd8", "\xef", "\xef\xbb", "\xe2\x80\x90", "\xe2\x80\x94"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		assert_int_equal(text_control_len(none[i]), 0);
@@ -151,6 +152,11 @@ static void what_a_terminal_obeys_is_found_and_no_letter(void **state)
 	assert_int_equal(text_control_len("\033[31m"), 1);
 	assert_int_equal(text_control_len("\x7f"), 1);
 	assert_int_equal(text_control_len("\xc2\x9b"), 2);
+	assert_int_equal(text_control_len("\xd8\x9c"), 2);
+	assert_int_equal(text_control_len("\xe2\x80\x8e"), 3);
+	assert_int_equal(text_control_len("\xe2\x80\x8f"), 3);
+	assert_int_equal(text_control_len("\xe2\x80\xa8"), 3);
+	assert_int_equal(text_control_len("\xef\xbb\xbf"), 3);
 	assert_int_equal(text_control_len("\xe2\x80\xae"), 3);
 	assert_int_equal(text_control_len("\xe2\x81\xa6"), 3);
 }
