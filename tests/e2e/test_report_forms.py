@@ -126,7 +126,7 @@ def test_what_a_terminal_obeys_or_turns_text_round_is_in_no_form(tmp_path):
     for output in said:
         assert not set(CONTROLS) & set(output.decode()), output.decode()
     data = json.loads(report(tmp_path / "r", "--json"))
-    assert data["claims"][0]["text"] == text("text")
+    assert data["claims"][0]["claim"]["text"] == text("text")
 
 
 def cells(line):
