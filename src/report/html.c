@@ -296,11 +296,14 @@ static void put_bench(FILE *out, const struct report *r, size_t at, size_t k)
 		put_fact(out, "exact", text);
 	} else if (c->blocks > 0) {
 		fprintf(out,
-			"<dt>smallest detectable</dt><dd>%s, found in 4 experiments of 5</dd>\n"
+			"<dt>smallest detectable</dt><dd>%s, found in 4 experiments of 5</dd>\n",
+			report_number(c->mde, d).text);
+	}
+	if (!c->exact && c->blocks > 0 && c->reason != REASON_INCOMPLETE) {
+		fprintf(out,
 			"<dt>p</dt><dd>%s, %s sign-flip over %zu blocks; %s by Holm among %zu</dd>\n",
-			report_number(c->mde, d).text, report_p(c->p).text,
-			c->p_exact ? "exact" : "drawn", c->blocks, report_p(c->p_holm).text,
-			r->family);
+			report_p(c->p).text, c->p_exact ? "exact" : "drawn", c->blocks,
+			report_p(c->p_holm).text, r->family);
 	}
 	if (report_noise_words(b, d, text, sizeof(text))) {
 		put_fact(out, "noise floor", text);

@@ -148,9 +148,10 @@ static json_t *bench(const struct report *r, const struct report_bench *b)
 
 	report_sentence(r, b, sentence, sizeof(sentence));
 	p = json_pack("{s:o, s:s, s:o, s:o}", "value", number(c->p), "method",
-		      c->exact     ? "none: nothing varies"
-		      : c->p_exact ? "sign-flip, exact"
-				   : "sign-flip, drawn",
+		      c->reason == REASON_INCOMPLETE ? "none: boots are missing"
+		      : c->exact                     ? "none: nothing varies"
+		      : c->p_exact                   ? "sign-flip, exact"
+						     : "sign-flip, drawn",
 		      "holm", number(c->p_holm), "benjamini_hochberg", number(c->p_bh));
 	unpaired = json_pack("{s:o, s:o, s:o}", "p", number(c->p_unpaired), "shift",
 			     number(c->shift), "interval", interval(&c->shift_interval));

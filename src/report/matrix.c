@@ -86,7 +86,8 @@ static struct cell cell_of(const struct group *g, const char *bench, size_t row,
 			c.b = &r->benches[k];
 			c.effect = turn ? -x->effect : x->effect;
 			c.verdict = turn ? turned(x->verdict) : x->verdict;
-			c.holds = x->exact || x->p_holm <= ALPHA;
+			c.holds =
+				x->reason != REASON_INCOMPLETE && (x->exact || x->p_holm <= ALPHA);
 		}
 	}
 	return c;

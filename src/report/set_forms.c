@@ -46,9 +46,38 @@ static void put_value(FILE *out, double x)
 	fputc(',', out);
 }
 
+static void put_csv_row(FILE *out, const struct report *r, const struct report_bench *b,
+			const char *pair)
+{
+	const struct stats_comparison *c = &b->result;
+
+	put_field(out, r->group, ",");
+	put_field(out, r->arms[STATS_A].label, ",");
+	put_field(out, r->arms[STATS_B].label, ",");
+	put_field(out, b->name, ",");
+	put_field(out, exec_class_unit(r->class), ",");
+	put_field(out, b->per, ",");
+	fprintf(out, "%zu,", c->blocks);
+	put_value(out, c->median[STATS_A]);
+	put_value(out, c->median[STATS_B]);
+	put_value(out, c->effect);
+	put_value(out, c->interval.lo);
+	put_value(out, c->interval.hi);
+	put_value(out, c->interval.level);
+	put_value(out, report_percent_of_a(b, c->effect));
+	put_value(out, c->p);
+	put_value(out, c->p_holm);
+	put_value(out, c->mde);
+	put_value(out, c->margin);
+	fprintf(out, "%s,%s,", stats_verdict_name(c->verdict), stats_reason_name(c->reason));
+	put_value(out, b->noise_of > 0 ? b->noise : NAN);
+	fprintf(out, "%s,%s\r\n", b->gate == REPORT_GATE_NONE ? "" : report_gate_name(b->gate),
+		pair);
+}
+
 /**
  * report_set_csv() - a row for each benchmark of each comparison
- * @s: of computed reports
+ * @s: of computed reports; those of a matrix that is asked for come behind the others
  * @out: where to
  *
  * Return: 0, or -EIO where @out has failed.
@@ -57,35 +86,17 @@ static void put_value(FILE *out, double x)
 int report_set_csv(const struct report_set *s, FILE *out)
 {
 	fputs("group,a,b,benchmark,unit,per,blocks,median_a,median_b,effect,low,high,level,"
-	      "percent_of_a,p,p_holm,smallest_detectable,margin,verdict,reason\r\n",
+	      "percent_of_a,p,p_holm,smallest_detectable,margin,verdict,reason,noise_floor,gate,"
+	      "pair\r\n",
 	      out);
 	for (size_t i = 0; i < s->n_reports; i++) {
-		const struct report *r = s->reports[i];
-
-		for (size_t k = 0; k < r->n_benches; k++) {
-			const struct report_bench *b = &r->benches[k];
-			const struct stats_comparison *c = &b->result;
-
-			put_field(out, r->group, ",");
-			put_field(out, r->arms[STATS_A].label, ",");
-			put_field(out, r->arms[STATS_B].label, ",");
-			put_field(out, b->name, ",");
-			put_field(out, exec_class_unit(r->class), ",");
-			put_field(out, b->per, ",");
-			fprintf(out, "%zu,", c->blocks);
-			put_value(out, c->median[STATS_A]);
-			put_value(out, c->median[STATS_B]);
-			put_value(out, c->effect);
-			put_value(out, c->interval.lo);
-			put_value(out, c->interval.hi);
-			put_value(out, c->interval.level);
-			put_value(out, report_percent_of_a(b, c->effect));
-			put_value(out, c->p);
-			put_value(out, c->p_holm);
-			put_value(out, c->mde);
-			put_value(out, c->margin);
-			fprintf(out, "%s,%s\r\n", stats_verdict_name(c->verdict),
-				stats_reason_name(c->reason));
+		for (size_t k = 0; k < s->reports[i]->n_benches; k++) {
+			put_csv_row(out, s->reports[i], &s->reports[i]->benches[k], "baseline");
+		}
+	}
+	for (size_t i = 0; i < s->n_matrix; i++) {
+		for (size_t k = 0; k < s->matrix[i]->n_benches; k++) {
+			put_csv_row(out, s->matrix[i], &s->matrix[i]->benches[k], "matrix");
 		}
 	}
 	return finish(out);

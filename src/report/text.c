@@ -467,6 +467,9 @@ static void put_effect(FILE *out, const struct report *r, const struct report_be
 	      report_number_signed(report_percent_of_a(b, c->interval.lo), pd).text,
 	      report_number_signed(report_percent_of_a(b, c->interval.hi), pd).text);
 	put_noise(out, b, d);
+	if (c->reason == REASON_INCOMPLETE) {
+		return;
+	}
 	put_p(out, r, c);
 	if (isnan(c->p_unpaired)) {
 		value(out, "blocks ignored", "all values are equal");

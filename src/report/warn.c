@@ -379,10 +379,15 @@ int report_warn(const struct report *r, struct report_bench *b)
 	/* What the boots so far would say is nobody's business: one might stop when one likes it.
 	 */
 	if (report_is_incomplete(r)) {
+		struct stats_comparison *c = &b->result;
+
 		b->decided_by = -1;
 		*b->warnings[REPORT_WARN_TAIL] = '\0';
-		b->result.verdict = VERDICT_INCONCLUSIVE;
-		b->result.reason = REASON_INCOMPLETE;
+		c->verdict = VERDICT_INCONCLUSIVE;
+		c->reason = REASON_INCOMPLETE;
+		/* A p of whatever is there is no p. */
+		c->p = c->p_holm = c->p_bh = c->p_unpaired = NAN;
+		c->significant = false;
 	}
 	return ret;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each arm of a scenario against each other one."""
+import csv
 import json
 
 import pytest
@@ -67,6 +68,10 @@ def test_a_scenario_that_asks_for_one_has_it_in_every_form(scenario):
     assert "| B | -25.000 &lt; | - | -25.000 &lt; |" in markdown
     html = scenario.run(RINGSIDE, "report", "--html", "-", scenario.results).stdout
     assert html.count('aria-label="each arm against each"') == 3
+    table = list(csv.DictReader(scenario.run(RINGSIDE, "report", "--csv", "--gate", scenario.results).stdout.splitlines()))
+    pairs = [(r["a"], r["b"], round(float(r["effect"])), r["verdict"]) for r in table if r["pair"] == "matrix"]
+    assert len(pairs) == 3 and set(pairs) == {("fast", "same", 25, "worse")}
+    assert {r["gate"] for r in table if r["pair"] == "baseline"} == {"passed"}
 
 
 def test_two_arms_make_no_matrix(scenario):
