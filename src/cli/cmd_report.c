@@ -48,7 +48,7 @@ static bool asks_for_tests(const struct forms *f, const struct report_tests *t)
 static int check(const struct forms *f, const struct report_tests *t, bool of_tests, struct err *e)
 {
 	bool for_comparisons = f->details || f->html || f->csv || f->gobench || f->gate ||
-			       f->matrix || f->filter.benches || f->filter.groups;
+			       f->matrix || f->filter.benches || f->filter.groups || f->filter.arms;
 
 	if (form_count(f) > 1) {
 		return err_set(
@@ -64,7 +64,7 @@ static int check(const struct forms *f, const struct report_tests *t, bool of_te
 	if (for_comparisons && of_tests) {
 		return err_set(
 			e, -EINVAL,
-			"%s is of a test run: --details, --bench, --group, --html, --matrix, --gate, --csv "
+			"%s is of a test run: --details, --bench, --group, --arm, --html, --matrix, --gate, --csv "
 			"and --gobench are for comparisons",
 			t->paths[0]);
 	}
@@ -137,6 +137,8 @@ int cmd_report(int argc, char **argv)
 		{OPT_STRING, "group", 0, &f.filter.groups, .arg = "LIST",
 		 .help = "show only these groups of a scenario; a comma inside a name is written \\,, "
 			 "but where LIST is one whole name"},
+		{OPT_STRING, "arm", 0, &f.filter.arms, .arg = "LIST",
+		 .help = "show only comparisons of these arms, by the names that the report has"},
 		{OPT_FLAG, "csv", 0, &f.csv, .help = "as CSV, a row for each benchmark"},
 		{OPT_FLAG, "gobench", 0, &f.gobench,
 		 .help = "every boot's value as Go's benchmarks print it: benchstat -col arm FILE"},

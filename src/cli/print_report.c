@@ -123,7 +123,7 @@ static int write_stdout(const struct report_output *o, const struct report_set *
 
 static bool is_filtered(const struct report_output *o)
 {
-	return o->filter.benches || o->filter.groups;
+	return o->filter.benches || o->filter.groups || o->filter.arms;
 }
 
 /* What is missing, for who does not read the report itself. */

@@ -14,7 +14,8 @@ struct report_part {
 	struct report **pointers; /* to them: those of the set, then those of its matrix */
 	size_t count;             /* of both */
 	const struct report_filter *filter; /* while it is made */
-	bool whole;               /* the list of groups is one name, with its commas as they are */
+	/* The list of groups, or of arms, is one name, with its commas as they are. */
+	bool whole_group, whole_arm;
 	char shown[ERR_TEXT_MAX]; /* that it is a part, and of what */
 };
 
@@ -28,8 +29,9 @@ static bool is_row(const char *name, const char *item, size_t len)
 	       (at && is_row(at + 1, item, len));
 }
 
-/* Whether a group has an item's name, in which a comma and a backslash are written as in an arm. */
-static bool is_group(const char *name, const char *item, size_t len)
+/* Whether a group or an arm has an item's name, in which a comma and a backslash are written as in
+ * an arm. */
+static bool is_name(const char *name, const char *item, size_t len)
 {
 	const char *end = item + len;
 
@@ -75,34 +77,70 @@ static bool in_list(const char *list, const char *name,
 	}
 }
 
-/* Whether a group's name is the whole list, with its commas as they are. */
-static bool is_whole(const char *list, const char *group)
+/* Whether a name is the whole list, with its commas as they are. */
+static bool is_whole(const char *list, const char *name)
 {
-	return list && group && strcmp(list, group) == 0;
+	return list && name && strcmp(list, name) == 0;
 }
 
-static bool names_whole(const struct report_set *s, const char *list)
+/* What a list may name. */
+enum list_kind { LIST_BENCHES, LIST_GROUPS, LIST_ARMS };
+
+static bool names_whole(const struct report_set *s, const char *list, enum list_kind kind)
 {
 	for (size_t i = 0; i < s->n_reports; i++) {
-		if (is_whole(list, s->reports[i]->group)) {
+		const struct report *r = s->reports[i];
+
+		if (kind == LIST_GROUPS ? is_whole(list, r->group)
+					: is_whole(list, r->arms[STATS_A].label) ||
+						  is_whole(list, r->arms[STATS_B].label)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool is_shown(const struct report_part *p, const char *group, const char *row)
+static bool has_name(const char *list, bool whole, const char *name)
+{
+	return whole ? is_whole(list, name) : in_list(list, name, is_name);
+}
+
+/* A comparison is shown where one of its two arms is asked for. */
+static bool is_shown(const struct report_part *p, const struct report *r, const char *row)
 {
 	const struct report_filter *f = p->filter;
 
-	return (p->whole ? is_whole(f->groups, group) : in_list(f->groups, group, is_group)) &&
+	return has_name(f->groups, p->whole_group, r->group) &&
+	       (has_name(f->arms, p->whole_arm, r->arms[STATS_A].label) ||
+		has_name(f->arms, p->whole_arm, r->arms[STATS_B].label)) &&
 	       in_list(f->benches, row, is_row);
 }
 
-/* An item that names nothing is a mistake, and must not look like a clean result. */
-static int check_list(const struct report_set *s, const char *list, bool of_groups, struct err *e)
+/* Whether a comparison has what an item asks for. */
+static bool is_there(const struct report *r, enum list_kind kind, const char *item, size_t len)
 {
-	const char *option = of_groups ? "--group" : "--bench";
+	bool found = false;
+
+	switch (kind) {
+	case LIST_GROUPS:
+		return is_name(r->group, item, len);
+	case LIST_ARMS:
+		return is_name(r->arms[STATS_A].label, item, len) ||
+		       is_name(r->arms[STATS_B].label, item, len);
+	case LIST_BENCHES:
+		break;
+	}
+	for (size_t k = 0; k < r->n_benches; k++) {
+		found |= is_row(r->benches[k].name, item, len);
+	}
+	return found;
+}
+
+/* An item that names nothing is a mistake, and must not look like a clean result. */
+static int check_list(const struct report_set *s, const char *list, enum list_kind kind,
+		      struct err *e)
+{
+	static const char *const options[] = {"--bench", "--group", "--arm"};
 	size_t len;
 
 	for (const char *item = list; item; item = item[len] ? item + len + 1 : NULL) {
@@ -110,17 +148,12 @@ static int check_list(const struct report_set *s, const char *list, bool of_grou
 
 		len = item_len(item);
 		for (size_t i = 0; i < s->n_reports; i++) {
-			const struct report *r = s->reports[i];
-
-			found |= of_groups && is_group(r->group, item, len);
-			for (size_t k = 0; !of_groups && k < r->n_benches; k++) {
-				found |= is_row(r->benches[k].name, item, len);
-			}
+			found |= is_there(s->reports[i], kind, item, len);
 		}
 		if (!found) {
 			return err_set(e, -EINVAL, "%s: there is no '%.*s' in these results%s",
-				       option, (int)len, item,
-				       of_groups && strchr(list, ',')
+				       options[kind], (int)len, item,
+				       kind != LIST_BENCHES && strchr(list, ',')
 					       ? " (a comma inside a name is written '\\,')"
 					       : "");
 		}
@@ -137,7 +170,7 @@ static int copy_rows(struct report *to, const struct report *from, const struct 
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < from->n_benches; i++) {
-		if (is_shown(p, from->group, from->benches[i].name)) {
+		if (is_shown(p, from, from->benches[i].name)) {
 			to->benches[to->n_benches++] = from->benches[i];
 		}
 	}
@@ -180,7 +213,7 @@ static int copy_set(struct report_part *p, const struct report_set *s)
 	p->set.reports = p->pointers;
 	p->set.matrix = p->pointers + p->set.n_reports;
 	for (size_t i = 0; i < s->n_claims; i++) {
-		if (is_shown(p, s->claims[i].group, s->claims[i].claim->bench)) {
+		if (is_shown(p, s->claims[i].report, s->claims[i].claim->bench)) {
 			p->set.claims[p->set.n_claims++] = s->claims[i];
 		}
 	}
@@ -212,31 +245,38 @@ int report_part_create(const struct report_set *s, const struct report_filter *f
 {
 	_cleanup_(report_part_destroy_p) struct report_part *p = calloc(1, sizeof(*p));
 	size_t shown, all = count_rows(s);
-	int r = check_list(s, f->benches, false, e);
+	bool whole_group = names_whole(s, f->groups, LIST_GROUPS);
+	bool whole_arm = names_whole(s, f->arms, LIST_ARMS);
+	int r = check_list(s, f->benches, LIST_BENCHES, e);
 
-	bool whole = names_whole(s, f->groups);
-
-	if (r == 0 && !whole) {
-		r = check_list(s, f->groups, true, e);
+	if (r == 0 && !whole_group) {
+		r = check_list(s, f->groups, LIST_GROUPS, e);
+	}
+	if (r == 0 && !whole_arm) {
+		r = check_list(s, f->arms, LIST_ARMS, e);
 	}
 	if (r < 0) {
 		return r;
 	}
 	if (p) {
 		p->filter = f;
-		p->whole = whole;
+		p->whole_group = whole_group;
+		p->whole_arm = whole_arm;
 	}
 	if (!p || copy_set(p, s) < 0) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	shown = count_rows(&p->set);
 	if (shown == 0) {
-		return err_set(e, -EINVAL, "--bench and --group together leave no row to show");
+		return err_set(e, -EINVAL,
+			       "--bench, --group and --arm together leave no row to show");
 	}
 	snprintf(p->shown, sizeof(p->shown),
-		 "%zu of %zu rows%s%.200s%s%.200s; p-values, and the exit status, are of all",
+		 "%zu of %zu rows%s%.150s%s%.150s%s%.150s; p-values, and the exit status, are of "
+		 "all",
 		 shown, all, f->benches ? ", --bench " : "", f->benches ? f->benches : "",
-		 f->groups ? ", --group " : "", f->groups ? f->groups : "");
+		 f->groups ? ", --group " : "", f->groups ? f->groups : "",
+		 f->arms ? ", --arm " : "", f->arms ? f->arms : "");
 	p->filter = NULL;
 	*ret = TAKE_PTR(p);
 	return 0;

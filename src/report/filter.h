@@ -13,6 +13,7 @@
 /* Lists with commas between; NULL: all. */
 struct report_filter {
 	const char *benches; /* names of rows, or what they begin with before a dot */
+	const char *arms;    /* labels, written as groups are: comparisons with one of them */
 	const char *groups;  /* of a scenario: one name as it is, or names with "\\," for a comma */
 };
 

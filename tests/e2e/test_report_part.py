@@ -73,6 +73,8 @@ def test_two_forms_for_stdout_are_refused(bench, form):
     (["--bench", "speed"], "--bench: there is no 'speed' in these results"),
     (["--bench", "ctxsw,"], "--bench: there is no '' in these results"),
     (["--group", "one"], "--group: there is no 'one' in these results"),
+    (["--arm", "slow"], "--arm: there is no 'slow' in these results"),
+    (["--arm", "fast,"], "--arm: there is no '' in these results (a comma inside a name is written '\\,')"),
 ])
 def test_what_is_not_there_is_refused(bench, words, text):
     p = report(bench, *words)
@@ -87,9 +89,27 @@ def test_groups_of_a_scenario(tmp_path):
     assert "three" not in p.stdout and "a switch takes 25 less" not in p.stdout
     both = s.run(RINGSIDE, "report", "--group", "two", "--bench", "ctxsw", s.results)
     assert (both.returncode, both.stdout) == (2, "")
-    assert "--bench and --group together leave no row to show" in both.stderr
+    assert "--bench, --group and --arm together leave no row to show" in both.stderr
     claims = json.loads(s.run(RINGSIDE, "report", "--json", "--bench", "ctxsw.pipe.fs", s.results).stdout)
     assert len(claims["claims"]) == 2 and len(claims["comparisons"]) == 2
+
+
+@pytest.mark.parametrize("arms, shown", [
+    ("fast", ["three fast", "two fast"]), ("same", ["three same"]),
+    ("plain", ["three fast", "three same", "two fast"]), ("same,fast", ["three fast", "three same", "two fast"])])
+def test_comparisons_of_an_arm(tmp_path, arms, shown):
+    s = Scenario(tmp_path)
+    whole = s.run(*s.words())
+    p = s.run(RINGSIDE, "report", "--json", "--arm", arms, s.results)
+    assert p.returncode == whole.returncode
+    found = json.loads(p.stdout)
+    assert sorted(f"{c['group']} {c['arms']['b']['label']}" for c in found["comparisons"]) == shown
+    assert all(f"--arm {arms}" in c["filtered"] for c in found["comparisons"])
+    everything = json.loads(s.run(RINGSIDE, "report", "--json", s.results).stdout)
+    kept = {(c["group"], c["arms"]["b"]["label"]): c["benchmarks"] for c in everything["comparisons"]}
+    assert all(c["benchmarks"] == kept[c["group"], c["arms"]["b"]["label"]] for c in found["comparisons"])
+    for form in [], ["--csv"], ["--markdown"], ["--junit"], ["--html", "-"]:
+        assert s.run(RINGSIDE, "report", *form, "--arm", arms, s.results).returncode == whole.returncode
 
 
 def test_a_path_makes_one_name_of_a_junit_class(tmp_path):
