@@ -16,7 +16,9 @@
 #define STATUS_SKIP    4 /* of a kselftest */
 #define NAMES_IN_TEXT  3
 
-#define LAST_WORDS_MAX 400 /* bytes */
+#define OUR_WARNING    "ringside: warning: "
+#define LAST_WORDS_MAX 400  /* bytes that are shown */
+#define TAIL_MAX       4096 /* bytes that they are looked for in */
 
 struct judgement {
 	enum test_outcome outcome;
@@ -56,15 +58,22 @@ static const struct {
 	{OUTCOME_USAGE, "output", TEST_USAGE},
 };
 
-/* The last words on stderr, where there is no record to say it. */
+/* The last words on stderr, where there is no record to say it. Warnings of "ringside run" are
+ * none. */
 static const char *last_line(const char *said, char *buf, size_t room)
 {
 	size_t end = strlen(said), begin;
 
-	while (end && said[end - 1] == '\n') {
-		end--;
-	}
-	for (begin = end; begin && said[begin - 1] != '\n'; begin--) {
+	for (;;) {
+		while (end && said[end - 1] == '\n') {
+			end--;
+		}
+		for (begin = end; begin && said[begin - 1] != '\n'; begin--) {
+		}
+		if (begin == end || !text_starts_with(said + begin, OUR_WARNING)) {
+			break;
+		}
+		end = begin;
 	}
 	snprintf(buf, room, "%.*s", (int)(end - begin), said + begin);
 	text_make_utf8(buf);
@@ -77,17 +86,17 @@ static void add_last_words(const struct test_attempt *a, struct judgement *j)
 	const char *const paths[] = {a->stderr_path, a->stdout_path};
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		char tail[LAST_WORDS_MAX + 1], line[LAST_WORDS_MAX + 1];
+		char tail[TAIL_MAX + 1], line[LAST_WORDS_MAX + 1];
 		FILE *f = paths[i] ? fopen(paths[i], "re") : NULL;
 		size_t n;
 
 		if (!f) {
 			continue;
 		}
-		if (fseek(f, -LAST_WORDS_MAX, SEEK_END) < 0) {
+		if (fseek(f, -TAIL_MAX, SEEK_END) < 0) {
 			rewind(f);
 		}
-		n = fread(tail, 1, LAST_WORDS_MAX, f);
+		n = fread(tail, 1, TAIL_MAX, f);
 		fclose(f);
 		tail[n] = '\0';
 		if (*last_line(tail, line, sizeof(line))) {
@@ -299,7 +308,10 @@ static void judge_no_report(const struct suite_test *t, int status, struct judge
 		set(j, TEST_SKIP, "it ended with status %d, which is a kselftest's for a skip",
 		    STATUS_SKIP);
 	} else if (!status) {
-		set(j, TEST_BROKEN, "there is no report of results, though one is due");
+		set(j, TEST_BROKEN, "there is no report of results, though one is due%s",
+		    t->kind == SUITE_KUNIT && !t->path
+			    ? ": has the kernel KUNIT and a suite built in, and does 'only' name it?"
+			    : "");
 	}
 }
 

@@ -68,6 +68,17 @@ def test_a_failure_says_what_the_command_said_last(tmp_path):
     assert results(tmp_path)[0]["message"].endswith("it said last: no such device")
 
 
+@pytest.mark.parametrize("acts", [("warn=4 vCPUs on 2", "say=no such device"), ("say=no such device", *["warn=" + "x" * 200] * 5)])
+def test_a_warning_of_ours_is_nothing_that_the_command_said(tmp_path, acts):
+    run(tmp_path, "--", *acts, "exit=3")
+    assert results(tmp_path)[0]["message"].endswith("it said last: no such device")
+
+
+def test_a_warning_of_ours_alone_is_no_last_words(tmp_path):
+    run(tmp_path, "--", "warn=4 vCPUs on 2", "exit=3")
+    assert "it said last" not in results(tmp_path)[0]["message"]
+
+
 def test_git_bisect_finds_the_bad_commit_and_passes_over_what_does_not_boot(tmp_path):
     repo = tmp_path / "repo"
     repo.mkdir()

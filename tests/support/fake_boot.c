@@ -7,6 +7,7 @@
  *	once=FILE (goes on if FILE was there, else makes it and exits 1) argv (prints its own)
  *	scratch (leaves a file in TMPDIR) talk=SECONDS (says something all the time)
  *	begun=N (goes on when the log has the beginning of so many)
+ *	warn=TEXT (as ringside run does, on stderr)
  *
  * FAKE_BOOT_LOG names a file that gets a line when it begins and when it ends.
  */
@@ -130,6 +131,8 @@ static void act(const char *word, int argc, char **argv)
 
 	if (strncmp(word, "say=", 4) == 0) {
 		printf("%s\n", value);
+	} else if (strncmp(word, "warn=", 5) == 0) {
+		fprintf(stderr, "ringside: warning: %s\n", value);
 	} else if (strncmp(word, "sleep=", 6) == 0) {
 		fflush(stdout);
 		sleep_s(atof(value));

@@ -366,7 +366,9 @@ static void reports_are_held_against_the_status(void **state)
 		 .out = GOOD,
 		 .outcome = TEST_BROKEN,
 		 BAD,
-		 .message = "there is no report of results, though one is due"},
+		 .message =
+			 "there is no report of results, though one is due: has the kernel KUNIT "
+			 "and a suite built in, and does 'only' name it?"},
 		{.kind = SUITE_KUNIT, .console = GOOD, .outcome = TEST_PASS},
 		{.kind = SUITE_KUNIT,
 		 .out = GOOD,
