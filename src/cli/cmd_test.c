@@ -29,7 +29,10 @@
 #define BISECT_SKIP    125
 #define BISECT_GIVE_UP 128
 
-/* Statuses of a shell, and of the agent, for a command that did not run. */
+/*
+ * Statuses of a shell, and of the agent, for a command that did not run. A command itself says
+ * BISECT_SKIP for the same, as one of 'git bisect run' does.
+ */
 #define COMMAND_NOT_RUN   126
 #define COMMAND_NOT_FOUND 127
 
@@ -103,7 +106,8 @@ static bool is_bad(const struct test_result *r)
 		return false;
 	case TEST_FAIL:
 		/* A command that cannot be run fails on every kernel; a shell says it so, too. */
-		if (r->status == COMMAND_NOT_RUN || r->status == COMMAND_NOT_FOUND) {
+		if (r->status == BISECT_SKIP || r->status == COMMAND_NOT_RUN ||
+		    r->status == COMMAND_NOT_FOUND) {
 			return false;
 		}
 		break;
@@ -115,7 +119,8 @@ static bool is_bad(const struct test_result *r)
 
 static int bisect_status(const struct context *x)
 {
-	size_t ok = x->end.by_verdict[TEST_OK] + x->end.by_verdict[TEST_KNOWN];
+	const size_t *by = x->end.by_verdict;
+	size_t ok = by[TEST_OK] + by[TEST_KNOWN] + by[TEST_FLAKY];
 	const struct test_report *t = &x->out.files.report;
 
 	for (size_t i = 0; i < t->count; i++) {
@@ -123,7 +128,7 @@ static int bisect_status(const struct context *x)
 			return STATUS_NO;
 		}
 	}
-	return x->end.by_verdict[TEST_NOT_OK] > 0 || ok == 0 ? BISECT_SKIP : STATUS_OK;
+	return by[TEST_NOT_OK] > 0 || ok == 0 ? BISECT_SKIP : STATUS_OK;
 }
 
 /* Whose fault it is stands in no report that a program reads: why, once. */

@@ -51,10 +51,17 @@ def test_what_a_test_needs_and_is_not_there_skips_it_with_the_reason(tmp_path):
 @pytest.mark.parametrize("acts, status", [
     (("exit=0",), 0), (("exit=1",), 1), (("exit=240",), 1), (("exit=242",), 125), (("exit=248",), 125),
     (("exit=0", "exit=242"), 125), (("exit=1", "exit=242"), 1), (("crash",), 125),
-    (("exit=126",), 125), (("exit=127",), 125), (("exit=1", "exit=127"), 1)])
+    (("exit=125",), 125), (("exit=1", "exit=125"), 1), (("exit=126",), 125), (("exit=127",), 125), (("exit=1", "exit=127"), 1)])
 def test_bisect_tells_good_bad_and_neither(tmp_path, acts, status):
     path = suite(tmp_path, *((f"t{i}", f"command: [{a}]") for i, a in enumerate(acts)))
     assert run(tmp_path, "--bisect", path).status == status
+
+
+def test_bisect_takes_what_passes_in_a_later_try_for_good(tmp_path):
+    path = suite(tmp_path, ("t", f"command: [once={tmp_path}/mark], retries: 1"))
+    end = run(tmp_path, "--bisect", path)
+    assert [r["verdict"] for r in results(tmp_path)] == ["flaky"]
+    assert end.status == 0, end.err
 
 
 def test_a_report_that_cannot_be_written_hides_neither_the_others_nor_the_verdict(tmp_path):
