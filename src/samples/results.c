@@ -18,6 +18,7 @@ struct results {
 	int fd;
 	uint64_t len; /* bytes of whole lines */
 	char *path;
+	bool created; /* here, and not found */
 };
 
 /*
@@ -237,6 +238,7 @@ int results_create(const char *path, struct results **ret, struct err *e)
 			       path);
 	}
 	if (r == 0) {
+		(*ret)->created = true;
 		sync_folder(path);
 	}
 	return r;
@@ -287,6 +289,9 @@ int results_reopen(const char *path, results_line_fn fn, void *ctx, struct resul
  * @len: its length, bytes
  * @e: set on failure; the file ends with the line before then
  *
+ * A file that was made here and whose first line cannot be written is removed: it holds nothing,
+ * and would be in the way of the next try.
+ *
  * Return: 0, -ENOMEM, or the errno of write(2) or fsync(2), -ENOSPC among them.
  * Context: a thread that may block.
  */
@@ -304,6 +309,10 @@ int results_append(struct results *r, const char *text, size_t len, struct err *
 	/* A file system that cannot sync was chosen by the user. */
 	if (code == 0 && fsync(r->fd) < 0 && errno != EINVAL && errno != EROFS) {
 		code = -errno;
+	}
+	if (code < 0 && r->created && r->len == 0) {
+		unlink(r->path);
+		return err_errno(e, code, "%s: writing the first record", r->path);
 	}
 	if (code < 0) {
 		if (ftruncate(r->fd, (off_t)r->len) < 0 ||

@@ -152,6 +152,51 @@ static void a_write_that_fails_half_way_leaves_the_records_before_it(void **stat
 	results_close(r);
 }
 
+static void a_file_whose_first_line_fails_is_not_left(void **state)
+{
+	struct rlimit before, tight;
+	struct results *r;
+	char want[256];
+	int code;
+
+	assert_int_equal(results_create(path, &r, &e), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	tight = (struct rlimit){2, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	code = results_append(r, "plan", 4, &e);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(code, -EFBIG);
+	snprintf(want, sizeof(want), "%s: writing the first record: File too large", path);
+	assert_string_equal(e.text, want);
+	results_close(r);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(results_create(path, &r, &e), 0);
+	assert_int_equal(results_append(r, "plan", 4, &e), 0);
+	results_close(r);
+	assert_string_equal(content(), "plan\n");
+}
+
+static void an_empty_file_that_was_there_stays(void **state)
+{
+	struct rlimit before, tight;
+	struct results_scan scan;
+	struct results *r;
+	int code;
+
+	put("");
+	assert_int_equal(results_reopen(path, see, NULL, &r, &scan, &e), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	tight = (struct rlimit){2, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	code = results_append(r, "plan", 4, &e);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(code, -EFBIG);
+	results_close(r);
+	assert_string_equal(content(), "");
+}
+
 static void a_line_without_end_is_refused(void **state)
 {
 	struct results_scan scan;
@@ -202,6 +247,8 @@ int main(void)
 		cmocka_unit_test_setup(two_writers_at_once_are_refused, setup),
 		cmocka_unit_test_setup(a_write_that_fails_half_way_leaves_the_records_before_it,
 				       setup),
+		cmocka_unit_test_setup(a_file_whose_first_line_fails_is_not_left, setup),
+		cmocka_unit_test_setup(an_empty_file_that_was_there_stays, setup),
 		cmocka_unit_test_setup(a_line_without_end_is_refused, setup),
 		cmocka_unit_test_setup(what_never_ends_is_refused_and_what_has_no_lines_says_why,
 				       setup),
