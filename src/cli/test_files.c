@@ -98,7 +98,7 @@ static int fill_report(struct test_files *f, bool merged, struct err *e)
 	struct test_report *t = &f->report;
 
 	*t = (struct test_report){
-		.title = *p->suite ? p->suite : p->title,
+		.title = *p->title ? p->title : p->suite,
 		.ringside_version = p->ringside_version,
 		.seed = p->seed,
 		.shard = merged ? 1 : p->shard,

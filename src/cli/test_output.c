@@ -105,7 +105,7 @@ static int make_plan(const struct test_options *o, const struct suite *s, struct
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	p->ringside_version = strdup(RINGSIDE_VERSION);
-	p->title = strdup(suite_name(s));
+	p->title = strdup(suite_title(s));
 	p->suite = strdup(path ? path : "");
 	p->seed = test_options_select(o).seed;
 	p->shard = o->shard;

@@ -234,15 +234,27 @@ const char *suite_path(const struct suite *s)
 }
 
 /**
- * suite_name() - what reports call it
+ * suite_name() - its name
  * @s: the suite
  *
- * Return: the name, never NULL.
+ * Return: what the file says, or the file's name without its ending; never NULL.
  * Context: any thread.
  */
 const char *suite_name(const struct suite *s)
 {
 	return s->name;
+}
+
+/**
+ * suite_title() - what reports call it
+ * @s: the suite
+ *
+ * Return: the name that the file says, or the file as it was given; never NULL.
+ * Context: any thread.
+ */
+const char *suite_title(const struct suite *s)
+{
+	return s->named || !s->path ? s->name : s->path;
 }
 
 static int single_matrix(const struct suite_single *s, struct suite_matrix *m)

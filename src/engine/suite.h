@@ -151,6 +151,7 @@ DEFINE_CLEANUP(struct suite *, suite_destroy)
 
 const char *suite_path(const struct suite *s); /* as given; NULL: of a command line */
 const char *suite_name(const struct suite *s);
+const char *suite_title(const struct suite *s);
 int suite_print(const struct suite *s, FILE *out, struct err *e) __must_check; /* effective YAML */
 
 int suite_expand(const struct suite *s, const struct suite_select *sel, struct suite_plan *ret,

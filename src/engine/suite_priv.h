@@ -37,6 +37,7 @@ struct suite_entry {
 
 struct suite {
 	char *path, *name;
+	bool named; /* the file says the name */
 	struct suite_entry *entries;
 	size_t count;
 };

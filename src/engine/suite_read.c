@@ -333,6 +333,7 @@ static int take_name(const struct suite_reading *r, const struct suite_file *f)
 			return code;
 		}
 		r->to->name = strdup(f->name.s);
+		r->to->named = true;
 	} else {
 		const char *dot = strrchr(base, '.');
 

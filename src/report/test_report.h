@@ -28,7 +28,7 @@ struct test_note {
 
 /* All of it is the caller's. */
 struct test_report {
-	const char *title;            /* the suite: its file or its name */
+	const char *title;            /* of the suite: its name, or its file */
 	const char *ringside_version; /* that ran it */
 	uint64_t seed;
 	unsigned int shard, shards; /* 0 of 0, 1 of 1: not sharded */

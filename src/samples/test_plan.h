@@ -19,7 +19,7 @@
 
 struct test_plan {
 	char *ringside_version;
-	char *title;        /* of the suite */
+	char *title;        /* of the suite: its name, or its file */
 	char *suite;        /* its file as given; empty: a command line */
 	char *suite_sha256; /* of the file; empty without one */
 	uint64_t seed;      /* of the order in which they run */

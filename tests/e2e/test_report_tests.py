@@ -93,7 +93,7 @@ def test_prove_counts_what_failed(golden_run, tmp_path):
 @pytest.mark.parametrize("form, name", [(None, "txt"), ("--markdown", "md"), ("--github", "github")])
 def test_every_form_is_that_of_the_run_itself(golden_run, form, name):
     end = ringside("report", *([form] if form else []), "results.ndjson", cwd=golden_run.parent)
-    shown = end.out.decode().replace("smoke.yaml:", "tests/smoke.yaml, shard 1 of 2:", 1)
+    shown = end.out.decode().replace("smoke:", "tests/smoke.yaml, shard 1 of 2:", 1)
     golden = (TOP / f"tests/golden/test-run.{name}").read_text().replace("out/", "")
     assert end.status == 1
     # The file has '?' for bytes that are no UTF-8, and wraps such a text elsewhere.
@@ -129,7 +129,7 @@ def shard(tmp_path, i, n, skip=(), **results):
 def test_shards_are_merged_to_one_run(tmp_path):
     merged = tmp_path / "whole.ndjson"
     end = ringside("report", "--merge", "--results", merged, shard(tmp_path, 2, 2), shard(tmp_path, 1, 2))
-    assert (end.status, end.out, end.err) == (0, b"smoke.yaml: 5 cases: 5 ok\n", "")
+    assert (end.status, end.out, end.err) == (0, b"smoke: 5 cases: 5 ok\n", "")
     assert ringside("report", merged).out == end.out
     lines = [json.loads(line) for line in merged.read_text().splitlines()]
     assert lines[0] == plan(IDS) and [r["id"] for r in lines[1:]] == IDS
@@ -142,7 +142,7 @@ def test_what_is_missing_is_named_and_never_green(tmp_path):
     one, three = shard(tmp_path, 1, 3), shard(tmp_path, 3, 3, skip=("c",))
     end = ringside("report", "--merge", one, three)
     assert end.status == 4
-    assert end.out.decode().splitlines()[0] == "smoke.yaml: 5 cases: 3 not run, 2 ok"
+    assert end.out.decode().splitlines()[0] == "smoke: 5 cases: 3 not run, 2 ok"
     assert [line.split()[2] for line in end.out.decode().splitlines() if line.startswith("not run")] == ["b", "c", "e"]
     assert "shard 2 of 3 is missing" in end.err and "3 of 5 cases have no result" in end.err
     root = junit.check(ringside("report", "--merge", "--junit", one, three).out)

@@ -186,6 +186,26 @@ def test_results_that_cannot_be_kept_are_4_and_what_had_ended_is_told(tmp_path):
     assert_nothing_is_left(tmp_path)
 
 
+def test_results_that_could_not_be_begun_are_not_in_the_way_of_the_next_try(tmp_path):
+    def none():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+    p = subprocess.run([RINGSIDE, *map(str, words(tmp_path, "--", "exit=0"))], capture_output=True, text=True,
+                       stdin=subprocess.DEVNULL, timeout=PATIENCE_S, preexec_fn=none)
+    assert p.returncode == 4 and "results.ndjson: writing the first record: File too large" in p.stderr, p.stderr
+    assert run(tmp_path, "--", "exit=0").status == 0
+
+
+@pytest.mark.parametrize("head, title", [("name: Of a <team>", "Of a <team>"), ("", None)])
+def test_reports_call_a_suite_by_its_name_or_its_file(tmp_path, head, title):
+    path = suite(tmp_path, ("a", "command: [exit=0]"), head=head)
+    end = run(tmp_path, "--junit", tmp_path / "report.xml", "--json", tmp_path / "report.json", path)
+    title = title or str(path)
+    assert end.out.decode().startswith(f"{title}: 1 case: 1 ok\n"), end.out
+    assert xml.etree.ElementTree.parse(tmp_path / "report.xml").getroot().get("name") == title
+    assert json.loads((tmp_path / "report.json").read_text())["title"] == title
+
+
 def test_timeouts_are_outlived_by_less_than_a_second(tmp_path):
     path = suite(tmp_path, *((f"t{i}", "command: [deaf, orphan, sleep=100]") for i in range(TIMES)),
                  head="defaults: {timeouts: {whole: 300ms}}")

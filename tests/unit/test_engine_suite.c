@@ -63,6 +63,7 @@ static void one_command_makes_a_case_for_each_kernel(void **state)
 	assert_int_equal(suite_single(&s, &suite, &suite_error), 0);
 	assert_null(suite_path(suite));
 	assert_string_equal(suite_name(suite), "command");
+	assert_string_equal(suite_title(suite), "command");
 	suite_must_expand(&all);
 	assert_int_equal(suite_plan.count, 2);
 	assert_string_equal(suite_plan.cases[0].id, "command[kernel=base]");
@@ -131,6 +132,7 @@ static void a_test_has_what_it_says_and_the_defaults(void **state)
 
 	suite_must_read(whole_file);
 	assert_string_equal(suite_name(suite), "All of it");
+	assert_string_equal(suite_title(suite), "All of it");
 	assert_string_equal(suite_path(suite), suite_file_name());
 	suite_must_expand(&all);
 	t = find_test("cmd");
@@ -256,6 +258,7 @@ static void a_file_without_a_matrix_runs_each_test_once(void **state)
 			"  - {name: smoke, command: [uname, -r]}\n"
 			"  - {name: one, command: ['true'], matrix: {cpus: [4]}}\n");
 	assert_string_equal(suite_name(suite), "a");
+	assert_string_equal(suite_title(suite), suite_file_name());
 	suite_must_expand(&all);
 	assert_int_equal(suite_plan.count, 2);
 	assert_string_equal(suite_plan.cases[0].id, "smoke");
