@@ -24,7 +24,7 @@ void set(uint32_t reg, uint64_t value)
 	*(volatile uint32_t *)(base + reg) = (uint32_t)value;
 }
 
-void set_address(uint32_t reg, const void *at)
+static void set_address(uint32_t reg, const void *at)
 {
 	set(reg, (uintptr_t)at);
 	set(reg + 4, (uintptr_t)at >> 32);

@@ -57,7 +57,6 @@ extern uint32_t id, queue;
 
 uint32_t get(uint32_t reg);
 void set(uint32_t reg, uint64_t value);
-void set_address(uint32_t reg, const void *at);
 void prepare(bool event_idx);
 void set_queue(unsigned int number, const struct ring *r);
 bool start(bool event_idx);

@@ -349,24 +349,3 @@ void opt_print_help(const struct opt_command *cmd, FILE *out)
 		print_folded(out, row->help, indent, indent);
 	}
 }
-
-/**
- * opt_print_man() - print a command's option list as scdoc, for its man page
- * @cmd: the command
- * @out: where to
- *
- * Context: main thread.
- */
-void opt_print_man(const struct opt_command *cmd, FILE *out)
-{
-	for (const struct opt_row *row = cmd->rows; row->type != OPT_END; row++) {
-		char left[96];
-
-		if (row->type == OPT_GROUP) {
-			fprintf(out, "## %s\n\n", row->help);
-			continue;
-		}
-		option_text(row, left, sizeof(left));
-		fprintf(out, "*%s*\n\t%s\n\n", left, row->help);
-	}
-}

@@ -72,6 +72,5 @@ struct opt_rest {
 int opt_parse(const struct opt_command *cmd, int argc, char **argv, struct opt_rest *ret_rest,
 	      struct err *e) __must_check;
 void opt_print_help(const struct opt_command *cmd, FILE *out);
-void opt_print_man(const struct opt_command *cmd, FILE *out);
 
 #endif

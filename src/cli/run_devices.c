@@ -52,6 +52,7 @@ static int parse_disk(const char *value, struct backend_disk *ret, struct err *e
  * @e: set on failure
  *
  * Return: 0, -EINVAL for a value without a file, -E2BIG for too many, -ENOMEM.
+ * Context: main thread.
  */
 int run_disks_parse(const struct opt_list *values, struct run_disks *ret, struct err *e)
 {
@@ -72,6 +73,8 @@ int run_disks_parse(const struct opt_list *values, struct run_disks *ret, struct
 /**
  * run_disks_fini() - free what run_disks_parse() made
  * @d: set by it, or zeroed
+ *
+ * Context: main thread.
  */
 void run_disks_fini(struct run_disks *d)
 {
@@ -89,6 +92,7 @@ void run_disks_fini(struct run_disks *d)
  * Whether there can be such a socket and such an address is for the device to say.
  *
  * Return: 0, -EINVAL, -ENOMEM.
+ * Context: main thread.
  */
 int run_vsock_parse(const char *value, struct run_vsock *ret, struct err *e)
 {
@@ -125,6 +129,8 @@ int run_vsock_parse(const char *value, struct run_vsock *ret, struct err *e)
 /**
  * run_vsock_fini() - free what run_vsock_parse() made
  * @v: set by it, or zeroed
+ *
+ * Context: main thread.
  */
 void run_vsock_fini(struct run_vsock *v)
 {

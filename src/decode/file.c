@@ -29,6 +29,8 @@ static void open_symbols(struct decode_file *f)
  * decode_open() - find what there is in the file
  * @f: set; what is missing or broken stays empty
  * @fd: the file
+ *
+ * Context: the program's one thread.
  */
 void decode_open(struct decode_file *f, int fd)
 {
@@ -65,6 +67,7 @@ static const char *code_symbol(const struct decode_file *f, size_t i, GElf_Sym *
  * @ret: set on success
  *
  * Return: false when there is none, or none of that size.
+ * Context: the program's one thread.
  */
 bool decode_find_name(const struct decode_file *f, const char *name, uint64_t size, uint64_t *ret)
 {
@@ -90,6 +93,7 @@ bool decode_find_name(const struct decode_file *f, const char *name, uint64_t si
  * @len: its size
  *
  * Return: false when there is none.
+ * Context: the program's one thread.
  */
 bool decode_name_of(const struct decode_file *f, uint64_t address, char *buf, size_t len)
 {
@@ -153,6 +157,7 @@ static const char *shorten(Dwarf_Die *unit, const char *file)
  * @len: its size
  *
  * Return: false when that is not known.
+ * Context: the program's one thread.
  */
 bool decode_line_of(const struct decode_file *f, uint64_t address, char *buf, size_t len)
 {

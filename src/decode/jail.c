@@ -62,6 +62,7 @@ static int filter(void)
  * decode_jail() - give up everything but what is needed
  *
  * Return: 0 or a negative errno; then nothing may be read.
+ * Context: the program's one thread.
  */
 int decode_jail(void)
 {

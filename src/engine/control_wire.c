@@ -11,17 +11,6 @@ static const char *const verbs[CONTROL_VERBS] = {
 };
 
 /**
- * control_verb_name() - the word for what is asked
- * @v: a verb
- *
- * Return: a static string.
- */
-const char *control_verb_name(enum control_verb v)
-{
-	return verbs[v];
-}
-
-/**
  * control_verb_find() - the verb of a word
  * @name: the word
  * @ret: set on success

@@ -27,7 +27,6 @@ enum control_verb {
 	CONTROL_VERBS,
 };
 
-const char *control_verb_name(enum control_verb v);
 int control_verb_find(const char *name, enum control_verb *ret) __must_check;
 int control_request_read(const char *line, size_t len, enum control_verb *ret,
 			 struct err *e) __must_check;

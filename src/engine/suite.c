@@ -150,7 +150,7 @@ void suite_exclude_fini(struct suite_exclude *x)
  *
  * Context: any thread.
  */
-void suite_matrix_fini(struct suite_matrix *m)
+static void suite_matrix_fini(struct suite_matrix *m)
 {
 	texts_fini(&m->kernels);
 	texts_fini(&m->cpu);

@@ -56,7 +56,6 @@ int suite_texts_add(struct suite_texts *t, const char *text) __must_check;
 int suite_numbers_add(struct suite_numbers *n, uint64_t v) __must_check;
 int suite_matrix_complete(struct suite_matrix *m) __must_check;
 void suite_exclude_fini(struct suite_exclude *x);
-void suite_matrix_fini(struct suite_matrix *m);
 
 /* suite_expand.c */
 uint64_t suite_matrix_size(const struct suite_matrix *m);

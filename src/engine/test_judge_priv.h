@@ -27,6 +27,5 @@ struct test_signals {
 int test_signals_read(const struct suite_case *c, const struct test_attempt *a,
 		      struct test_signals *s, struct test_result *r, struct err *e) __must_check;
 void test_signals_fini(struct test_signals *s);
-int test_judge_warn(struct test_result *r, size_t *left_out, const char *fmt, ...) __printf(3, 4);
 
 #endif

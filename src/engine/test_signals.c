@@ -27,7 +27,8 @@ struct console {
  *
  * Return: 0 or -ENOMEM.
  */
-int test_judge_warn(struct test_result *r, size_t *left_out, const char *fmt, ...)
+__printf(3, 4) static int test_judge_warn(struct test_result *r, size_t *left_out, const char *fmt,
+					  ...)
 {
 	char **bigger;
 	char *text;

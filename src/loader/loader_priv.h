@@ -27,9 +27,6 @@ int bzimage_read(int fd, const struct head *h, struct load_image *img, struct er
 int bzimage_version(const struct load_image *img, char ret[LOAD_VERSION_MAX]) __must_check;
 
 const char *magic_compression(const uint8_t *p);
-const char *magic_name(const struct head *h);
-
-int regular_open(const char *path, int *ret_fd, uint64_t *ret_bytes, struct err *e) __must_check;
 
 #define PAGE_DOWN(x) ((x) & ~(GMEM_PAGE_BYTES - 1))
 #define PAGE_UP(x)   PAGE_DOWN((x) + GMEM_PAGE_BYTES - 1)

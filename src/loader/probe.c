@@ -80,7 +80,7 @@ const char *magic_compression(const uint8_t *p)
  * Return: some words with an article, or NULL.
  * Context: any thread.
  */
-const char *magic_name(const struct head *h)
+static const char *magic_name(const struct head *h)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (has_magic(h->bytes, &others[i])) {
@@ -132,7 +132,7 @@ static int check_regular(int fd, uint64_t *ret_bytes, struct err *e)
  * Return: 0, -EINVAL for another kind of file or an empty one, or the errno of open(2).
  * Context: a thread that may block; a pipe does not make it wait.
  */
-int regular_open(const char *path, int *ret_fd, uint64_t *ret_bytes, struct err *e)
+static int regular_open(const char *path, int *ret_fd, uint64_t *ret_bytes, struct err *e)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int r;

@@ -11,6 +11,7 @@
  * @class: the class
  *
  * Return: a constant text, or NULL where the numbers are cycles.
+ * Context: any thread.
  */
 const char *report_reading(enum exec_class class)
 {
@@ -108,6 +109,7 @@ void report_claim_words(struct report_cell *c, const struct claim *claim)
  * Such a claim is turned round: what is measured is the cost of one.
  *
  * Return: whether it is.
+ * Context: any thread.
  */
 bool report_claim_is_rate(const struct claim *c)
 {

@@ -54,6 +54,7 @@ static int warn_all(struct report *const *family, size_t n, struct err *e)
  * A report that was computed is done with report_fini(), which does no harm after a failure.
  *
  * Return: 0, or an error of stats_compare(), with the benchmark's name in the text.
+ * Context: any thread.
  */
 int report_compute_family(struct report *const *family, size_t n, struct err *e)
 {
@@ -100,6 +101,7 @@ int report_compute_family(struct report *const *family, size_t n, struct err *e)
  * @e: why it failed
  *
  * Return: as report_compute_family().
+ * Context: any thread.
  */
 int report_compute(struct report *r, struct err *e)
 {
@@ -109,6 +111,8 @@ int report_compute(struct report *r, struct err *e)
 /**
  * report_fini() - free the results
  * @r: a report that was computed; what the engine put in stays
+ *
+ * Context: any thread.
  */
 void report_fini(struct report *r)
 {
@@ -152,6 +156,7 @@ bool report_set_is_incomplete(const struct report_set *s)
  *
  * Return: 1 where B is worse anywhere, else 3 where anything is inconclusive or nothing was
  * compared, else 0.
+ * Context: any thread.
  */
 int report_exit_status(const struct report *r)
 {

@@ -47,6 +47,7 @@ int report_gate_parse(const char *name, enum report_gate_on *ret)
  * @on: what
  *
  * Return: a static text.
+ * Context: any thread.
  */
 const char *report_gate_on_name(enum report_gate_on on)
 {
@@ -64,6 +65,7 @@ const char *report_gate_on_name(enum report_gate_on on)
  * @r: what
  *
  * Return: a static text, the same in every format.
+ * Context: any thread.
  */
 const char *report_gate_name(enum report_gate_result r)
 {

@@ -20,6 +20,7 @@ static const size_t widths[CELLS] = {26, 27, 21};
  * @s: the set
  *
  * Return: whether it is shown as a report by itself.
+ * Context: any thread.
  */
 bool report_set_is_plain(const struct report_set *s)
 {
@@ -33,6 +34,7 @@ bool report_set_is_plain(const struct report_set *s)
  * Return: that of the gate where there is one; else 3 where boots are missing; else 1 where an arm
  * is worse than its baseline anywhere, else 3 where anything is inconclusive or was not compared,
  * else 0. Of comparisons of an arm with itself that of report_aa_status().
+ * Context: any thread.
  */
 int report_set_exit_status(const struct report_set *s)
 {

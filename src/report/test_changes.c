@@ -41,6 +41,8 @@ static void put_change(FILE *out, const struct test_report *now, const struct te
  * test_put_since() - write in one line what has changed, without its end
  * @out: where to
  * @b: what has changed
+ *
+ * Context: any thread that owns @out.
  */
 void test_put_since(FILE *out, const struct test_baseline *b)
 {
@@ -61,6 +63,8 @@ void test_put_since(FILE *out, const struct test_baseline *b)
  * test_put_slower() - write how long a case took, and before
  * @out: where to
  * @c: a change that is TEST_CHANGE_SLOWER
+ *
+ * Context: any thread that owns @out.
  */
 void test_put_slower(FILE *out, const struct test_change *c)
 {

@@ -50,6 +50,7 @@ static json_t *counts_to_json(const struct test_report *t)
  * @take: the object, whose reference is taken; NULL where memory ran out
  *
  * Return: 0, -ENOMEM, or -EIO where @out has failed.
+ * Context: any thread that owns @out.
  */
 int test_put_json(FILE *out, json_t *take)
 {

@@ -49,7 +49,7 @@ int test_report_exit_status(const struct test_report *t)
  * @out: where to
  * @c: its code point
  */
-void test_put_utf8(FILE *out, uint32_t c)
+static void test_put_utf8(FILE *out, uint32_t c)
 {
 	if (c < 0x80) {
 		fputc((int)c, out);

@@ -22,7 +22,6 @@ void test_put_plain(FILE *out, const char *s, size_t max);
 void test_put_escape(FILE *out, uint32_t c, unsigned char byte);
 void test_put_data(FILE *out, uint32_t c, unsigned char byte);
 void test_put_property(FILE *out, uint32_t c, unsigned char byte);
-void test_put_utf8(FILE *out, uint32_t c);
 
 void test_put_head(FILE *out, const struct test_report *t, size_t max, test_put_fn put);
 void test_put_dir(FILE *out, const struct test_report *t, const struct test_result *r,

@@ -244,6 +244,8 @@ static void put_result(const struct page *p, const struct test_report *t,
  * @t: the run
  * @r: the case
  * @colour: colour the verdict
+ *
+ * Context: any thread that owns @out.
  */
 void test_put_result(FILE *out, const struct test_report *t, const struct test_result *r,
 		     bool colour)
@@ -259,6 +261,8 @@ void test_put_result(FILE *out, const struct test_report *t, const struct test_r
  * @r: the case
  * @s: of it
  * @colour: colour the verdict
+ *
+ * Context: any thread that owns @out.
  */
 void test_put_sub(FILE *out, const struct test_result *r, const struct test_sub *s, bool colour)
 {

@@ -25,6 +25,7 @@
  * @fd: an open descriptor
  *
  * Return: true for a terminal that is not dumb, unless NO_COLOR is set to anything (no-color.org).
+ * Context: any thread.
  */
 bool report_wants_colour(int fd)
 {

@@ -57,6 +57,7 @@ void report_put_clean(FILE *out, const char *s, size_t len)
  * @decimals: 0 or more
  *
  * Return: the text, cut at its size only above 1e20.
+ * Context: any thread.
  */
 struct report_number report_number(double x, int decimals)
 {
@@ -69,6 +70,7 @@ struct report_number report_number(double x, int decimals)
  * @decimals: 0 or more
  *
  * Return: the text.
+ * Context: any thread.
  */
 struct report_number report_number_signed(double x, int decimals)
 {
@@ -82,6 +84,7 @@ struct report_number report_number_signed(double x, int decimals)
  * @p: 0 to 1, or NaN
  *
  * Return: three significant digits, "< 0.0001" for very small ones.
+ * Context: any thread.
  */
 struct report_number report_p(double p)
 {
@@ -102,6 +105,7 @@ struct report_number report_p(double p)
  * @most: at most so many
  *
  * Return: enough to show two digits of @resolution, @most where it is exact.
+ * Context: any thread.
  */
 int report_decimals(double resolution, int least, int most)
 {
@@ -127,6 +131,7 @@ static double half_width(const struct report_bench *b)
  * @b: computed
  *
  * Return: 0 to 3.
+ * Context: any thread.
  */
 int report_bench_decimals(const struct report_bench *b)
 {
@@ -139,6 +144,7 @@ int report_bench_decimals(const struct report_bench *b)
  * @x: a difference, in units
  *
  * Return: percent, NaN where A's median is 0 or unknown.
+ * Context: any thread.
  */
 double report_percent_of_a(const struct report_bench *b, double x)
 {
@@ -152,6 +158,7 @@ double report_percent_of_a(const struct report_bench *b, double x)
  * @b: a benchmark
  *
  * Return: two for each complete block.
+ * Context: any thread.
  */
 size_t report_boots(const struct report_bench *b)
 {
@@ -233,6 +240,7 @@ void report_exact_where(const struct report_bench *b, char *ret, size_t len)
  * @side: STATS_A or STATS_B
  *
  * Return: 'A', 'B', ...
+ * Context: any thread.
  */
 char report_letter(const struct report *r, int side)
 {
@@ -316,6 +324,8 @@ static bool all_dirty(const struct report_bench *b)
  * @b: one of its benchmarks
  * @ret: one or two sentences, without the verdict's word
  * @len: its size, REPORT_SENTENCE_MAX or more
+ *
+ * Context: any thread.
  */
 void report_sentence(const struct report *r, const struct report_bench *b, char *ret, size_t len)
 {

@@ -368,39 +368,76 @@ void calltime_destroy(struct calltime *c)
 	free(c);
 }
 
-/** calltime_banks() - Return: number of banks, 1 to CALLTIME_MAX_BANKS. */
+/**
+ * calltime_banks() - how many banks a region has
+ * @c: what calltime_load() made
+ *
+ * Return: number of banks, 1 to CALLTIME_MAX_BANKS.
+ * Context: any thread.
+ */
 uint32_t calltime_banks(const struct calltime *c)
 {
 	return c->header.banks;
 }
 
-/** calltime_cpus() - Return: number of CPUs that have blocks, 1 to CALLTIME_MAX_CPUS. */
+/**
+ * calltime_cpus() - how many CPUs have blocks
+ * @c: what calltime_load() made
+ *
+ * Return: number of CPUs, 1 to CALLTIME_MAX_CPUS.
+ * Context: any thread.
+ */
 uint32_t calltime_cpus(const struct calltime *c)
 {
 	return c->header.cpus;
 }
 
-/** calltime_probes() - Return: number of probes, 1 to CALLTIME_MAX_PROBES; 0 is the empty pair. */
+/**
+ * calltime_probes() - how many probes a region has
+ * @c: what calltime_load() made
+ *
+ * Return: number of probes, 1 to CALLTIME_MAX_PROBES; 0 is the empty pair.
+ * Context: any thread.
+ */
 uint32_t calltime_probes(const struct calltime *c)
 {
 	return c->header.probes;
 }
 
-/** calltime_tsc_khz() - Return: the guest's idea of its TSC frequency in kHz, 0 when it has none.
+/**
+ * calltime_tsc_khz() - the guest's idea of its TSC frequency
+ * @c: what calltime_load() made
+ *
+ * Return: kHz, 0 when it has none.
+ * Context: any thread.
  */
 uint32_t calltime_tsc_khz(const struct calltime *c)
 {
 	return c->header.tsc_khz;
 }
 
-/** calltime_probe_name() - Return: name of a probe that exists; lives as long as @c. */
+/**
+ * calltime_probe_name() - the name of a probe
+ * @c: what calltime_load() made
+ * @probe: one of its probes, from 0
+ *
+ * Return: a text that lives as long as @c.
+ * Context: any thread.
+ */
 const char *calltime_probe_name(const struct calltime *c, uint32_t probe)
 {
 	assert(probe < c->header.probes);
 	return c->header.probe[probe].name;
 }
 
-/** calltime_probe_pairs() - Return: time-stamp pairs in a sample, 1 to CALLTIME_MAX_PAIRS. */
+/**
+ * calltime_probe_pairs() - the time-stamp pairs in a sample of a probe
+ * @c: what calltime_load() made
+ * @probe: one of its probes, from 0
+ *
+ * Return: their number, 1 to CALLTIME_MAX_PAIRS.
+ * Context: any thread.
+ */
 uint32_t calltime_probe_pairs(const struct calltime *c, uint32_t probe)
 {
 	assert(probe < c->header.probes);

@@ -451,31 +451,3 @@ void machine_kvm_caps_each(const struct machine *m, machine_value_fn fn, void *c
 		fn(ctx, caps[i].name, (uint64_t)kvm_dev_cap(&m->dev, caps[i].number));
 	}
 }
-
-/**
- * machine_end_name() - a word for an end
- * @end: which
- *
- * Return: lower-case words.
- * Context: any thread.
- */
-const char *machine_end_name(enum machine_end end)
-{
-	switch (end) {
-	case MACHINE_END_NONE:
-		return "none";
-	case MACHINE_END_EXIT_PORT:
-		return "exit port";
-	case MACHINE_END_RESET:
-		return "reset";
-	case MACHINE_END_POWER_OFF:
-		return "power off";
-	case MACHINE_END_TRIPLE_FAULT:
-		return "triple fault";
-	case MACHINE_END_KVM_ERROR:
-		return "KVM error";
-	case MACHINE_END_HELPER_LOST:
-		return "helper lost";
-	}
-	return "unknown";
-}

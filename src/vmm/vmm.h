@@ -325,6 +325,5 @@ int machine_kvm_stats_each(const struct machine *m, int vcpu, machine_kvm_stat_f
 
 int machine_kvm_api(const struct machine *m);
 void machine_kvm_caps_each(const struct machine *m, machine_value_fn fn, void *ctx);
-const char *machine_end_name(enum machine_end end);
 
 #endif

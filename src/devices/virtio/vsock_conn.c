@@ -291,7 +291,7 @@ static void take_shutdown(struct vsock_conn *c, uint32_t flags)
  *
  * Context: the event loop; there is room for one more: serve_tx() sees to it.
  */
-void vsock_refuse(struct virtio_vsock *s, const struct virtio_vsock_hdr *h)
+static void vsock_refuse(struct virtio_vsock *s, const struct virtio_vsock_hdr *h)
 {
 	if (h->op == VIRTIO_VSOCK_OP_RST || s->reset_count == VSOCK_RESETS_MAX) {
 		return;

@@ -165,7 +165,7 @@ static void take_greeting(struct vsock_conn *c)
  *
  * Context: the event loop.
  */
-void vsock_greet(struct vsock_conn *c)
+static void vsock_greet(struct vsock_conn *c)
 {
 	while (c->state == VSOCK_GREETING) {
 		char *at = &c->greeting[c->greeting_bytes];

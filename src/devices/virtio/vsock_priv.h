@@ -26,14 +26,12 @@ void vsock_take_packet(struct virtio_vsock *s, const struct virtio_vsock_hdr *h,
 		       const struct virtq *q, const struct virtq_chain *chain);
 uint32_t vsock_credit(const struct vsock_conn *c);
 void vsock_flush(struct vsock_conn *c);
-void vsock_refuse(struct virtio_vsock *s, const struct virtio_vsock_hdr *h);
 void vsock_end_all(struct virtio_vsock *s);
 
 /* vsock_host.c */
 int vsock_listen(struct virtio_vsock *s, struct err *e) __must_check;
 void vsock_unlisten(struct virtio_vsock *s);
 int vsock_dial(struct virtio_vsock *s, uint32_t port);
-void vsock_greet(struct vsock_conn *c);
 void vsock_greeted(struct vsock_conn *c);
 void vsock_watch(struct vsock_conn *c);
 int vsock_watch_listener(struct virtio_vsock *s) __must_check;
