@@ -232,6 +232,9 @@ int print_report(const struct comparison *c, const struct report_output *o)
 		return r == -ENODATA ? STATUS_INCONCLUSIVE : STATUS_ENVIRONMENT;
 	}
 	set = *summary_set(s);
+	set.host = o->host;
+	set.host_before = o->host_before;
+	set.host_behind = o->host_behind;
 	shown = &set;
 	if (set.aa && refuses_aa(o)) {
 		return STATUS_USAGE;
@@ -256,7 +259,8 @@ int print_report(const struct comparison *c, const struct report_output *o)
 		return STATUS_ENVIRONMENT;
 	}
 	if (o->gate && (o->json || o->form || cli_is_stdout(o->html))) {
-		log_info("%s", gate.text); /* as text it stands there already */
+		/* As text it stands there already. */
+		log_info("%s%s%s", o->host ? o->host : "", o->host ? ": " : "", gate.text);
 	}
 	warn_of_missing(c);
 	return report_set_exit_status(&set);

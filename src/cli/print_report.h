@@ -22,6 +22,8 @@ struct report_output {
 	bool aside;        /* of a pilot: on stderr, since the report itself is still to come */
 	bool matrix;       /* of each arm against each, also where the plan has none */
 	struct report_filter filter; /* what of it is shown */
+	const char *host; /* of several hosts, whose reports follow each other; or NULL */
+	bool host_before, host_behind;
 	const char *gate; /* what fails it, of the words of OPT_ROW_GATE; NULL: there is none */
 };
 

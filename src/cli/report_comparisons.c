@@ -13,6 +13,7 @@
 #include "cli/report_tests.h"
 #include "cli/status.h"
 #include "engine/comparison_merge.h"
+#include "engine/summary.h"
 #include "samples/record.h"
 
 /* One shard by itself says which others there are to be put to it. */
@@ -189,25 +190,48 @@ static int report_hosts(const struct report_comparisons *o, const struct merge *
 		return hosts_json(o, m);
 	}
 	for (size_t i = 0; i < m->host_count; i++) {
-		put_host(m, i);
+		struct report_output output = o->output;
+
+		if (!output.form) {
+			put_host(m, i);
+		}
+		output.results = o->paths[0];
+		output.host = *m->hosts[i].name ? m->hosts[i].name : "a host";
+		output.host_before = i > 0;
+		output.host_behind = i + 1 < m->host_count;
 		warn_of_missing(m, i);
-		status = worse_status(status, print_report(&m->hosts[i].c, &o->output));
+		status = worse_status(status, print_report(&m->hosts[i].c, &output));
 	}
 	return status;
 }
 
+/* A document of several hosts is begun only where each of them has something to say. */
+static int check_hosts(const struct merge *m, struct err *e)
+{
+	for (size_t i = 0; i < m->host_count; i++) {
+		_cleanup_(summary_destroy_p) struct summary *s = NULL;
+		int r = m->hosts[i].c.plan.pilot ? 0 : summary_create(&m->hosts[i].c, &s, e);
+
+		if (r < 0) {
+			err_prefix(e, "%s", m->hosts[i].name);
+			return r;
+		}
+	}
+	return 0;
+}
+
 static int check_forms(const struct report_comparisons *o, const struct merge *m, struct err *e)
 {
-	if (o->output.html && o->count > 1 && (!o->results || m->host_count > 1)) {
+	if (o->output.html && m->host_count > 1) {
+		return err_set(e, -EINVAL,
+			       "--html: %s and %s are of machines that make no comparison "
+			       "together: a page is of one; the other forms show both",
+			       m->hosts[0].name, m->hosts[1].name);
+	}
+	if (o->output.html && o->count > 1 && !o->results) {
 		return err_set(e, -EINVAL,
 			       "--html: a page is of one results file, whose hash it has: write "
 			       "the files into one with --results");
-	}
-	if (o->output.form && m->host_count > 1) {
-		return err_set(e, -EINVAL,
-			       "%s and %s are of machines that make no comparison together: "
-			       "several hosts are shown as text or with --json",
-			       m->hosts[0].name, m->hosts[1].name);
 	}
 	return 0;
 }
@@ -222,6 +246,10 @@ static int report_several(const struct report_comparisons *o)
 	if (r == 0) {
 		r = check_forms(o, &m, &e);
 		status = r < 0 ? STATUS_USAGE : status;
+	}
+	if (r == 0 && o->output.form && m.host_count > 1) {
+		r = check_hosts(&m, &e);
+		status = r == -ENODATA ? STATUS_INCONCLUSIVE : status;
 	}
 	if (r == 0) {
 		warn_of_files(&m);

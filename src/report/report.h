@@ -216,6 +216,9 @@ struct report_set {
 	size_t n_claims;
 	size_t boots_planned, boots_recorded;
 	const struct report_gate *gate; /* NULL: none was asked for */
+	/* One host's of several, which are written one behind the other; NULL: there is one. */
+	const char *host;
+	bool host_before, host_behind; /* another's stands before it, or is to come */
 };
 
 #define REPORT_INIT                                     \

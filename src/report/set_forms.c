@@ -46,8 +46,8 @@ static void put_value(FILE *out, double x)
 	fputc(',', out);
 }
 
-static void put_csv_row(FILE *out, const struct report *r, const struct report_bench *b,
-			const char *pair)
+static void put_csv_row(FILE *out, const struct report_set *s, const struct report *r,
+			const struct report_bench *b, const char *pair)
 {
 	const struct stats_comparison *c = &b->result;
 
@@ -71,8 +71,8 @@ static void put_csv_row(FILE *out, const struct report *r, const struct report_b
 	put_value(out, c->margin);
 	fprintf(out, "%s,%s,", stats_verdict_name(c->verdict), stats_reason_name(c->reason));
 	put_value(out, b->noise_of > 0 ? b->noise : NAN);
-	fprintf(out, "%s,%s\r\n", b->gate == REPORT_GATE_NONE ? "" : report_gate_name(b->gate),
-		pair);
+	fprintf(out, "%s,%s,", b->gate == REPORT_GATE_NONE ? "" : report_gate_name(b->gate), pair);
+	put_field(out, s->host, "\r\n");
 }
 
 /**
@@ -85,18 +85,20 @@ static void put_csv_row(FILE *out, const struct report *r, const struct report_b
  */
 int report_set_csv(const struct report_set *s, FILE *out)
 {
-	fputs("group,a,b,benchmark,unit,per,blocks,median_a,median_b,effect,low,high,level,"
-	      "percent_of_a,p,p_holm,smallest_detectable,margin,verdict,reason,noise_floor,gate,"
-	      "pair\r\n",
+	fputs(s->host_before
+		      ? ""
+		      : "group,a,b,benchmark,unit,per,blocks,median_a,median_b,effect,low,high,"
+			"level,percent_of_a,p,p_holm,smallest_detectable,margin,verdict,reason,"
+			"noise_floor,gate,pair,host\r\n",
 	      out);
 	for (size_t i = 0; i < s->n_reports; i++) {
 		for (size_t k = 0; k < s->reports[i]->n_benches; k++) {
-			put_csv_row(out, s->reports[i], &s->reports[i]->benches[k], "baseline");
+			put_csv_row(out, s, s->reports[i], &s->reports[i]->benches[k], "baseline");
 		}
 	}
 	for (size_t i = 0; i < s->n_matrix; i++) {
 		for (size_t k = 0; k < s->matrix[i]->n_benches; k++) {
-			put_csv_row(out, s->matrix[i], &s->matrix[i]->benches[k], "matrix");
+			put_csv_row(out, s, s->matrix[i], &s->matrix[i]->benches[k], "matrix");
 		}
 	}
 	return finish(out);
@@ -142,6 +144,9 @@ static void put_go_boots(FILE *out, const struct report *r, int side)
  */
 int report_set_gobench(const struct report_set *s, FILE *out)
 {
+	if (s->host) {
+		put_line(out, "host", s->host);
+	}
 	for (size_t i = 0; i < s->n_reports; i++) {
 		const struct report *r = s->reports[i];
 
@@ -185,6 +190,11 @@ static void put_markdown(FILE *out, const char *s)
  */
 int report_set_markdown(const struct report_set *s, FILE *out)
 {
+	if (s->host) {
+		fputs(s->host_before ? "\n### " : "### ", out);
+		put_markdown(out, s->host);
+		fputs("\n\n", out);
+	}
 	if (s->aa) {
 		report_aa_markdown(s, out);
 	}
@@ -321,7 +331,9 @@ static void put_gate_property(FILE *out, const struct report_set *s)
  */
 int report_set_junit(const struct report_set *s, FILE *out)
 {
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
+	if (!s->host_before) {
+		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
+	}
 	for (size_t i = 0; i < s->n_reports; i++) {
 		const struct report *r = s->reports[i];
 		size_t failed = 0, open = 0;
@@ -336,6 +348,10 @@ int report_set_junit(const struct report_set *s, FILE *out)
 		report_html_text(out, r->arms[STATS_A].label);
 		fputs(" against ", out);
 		report_html_text(out, r->arms[STATS_B].label);
+		if (s->host) {
+			fputs("\" hostname=\"", out);
+			report_html_text(out, s->host);
+		}
 		fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
 			r->n_benches, failed, open);
 		put_gate_property(out, s);
@@ -344,6 +360,8 @@ int report_set_junit(const struct report_set *s, FILE *out)
 		}
 		fputs("  </testsuite>\n", out);
 	}
-	fputs("</testsuites>\n", out);
+	if (!s->host_behind) {
+		fputs("</testsuites>\n", out);
+	}
 	return finish(out);
 }

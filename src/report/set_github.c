@@ -26,8 +26,16 @@ static const char *command_of(const struct report_bench *b)
 	return v == VERDICT_WORSE ? "error" : v == VERDICT_INCONCLUSIVE ? "warning" : NULL;
 }
 
-static void annotate(FILE *out, const char *command, const struct report *r,
-		     const struct report_bench *b)
+static void put_host(FILE *out, const struct report_set *s)
+{
+	if (s->host) {
+		test_put(out, s->host, TEST_TITLE_MAX, test_put_data);
+		fputs(": ", out);
+	}
+}
+
+static void annotate(FILE *out, const char *command, const struct report_set *s,
+		     const struct report *r, const struct report_bench *b)
 {
 	char text[REPORT_SENTENCE_MAX];
 
@@ -35,6 +43,7 @@ static void annotate(FILE *out, const char *command, const struct report *r,
 	fprintf(out, "::%s title=", command);
 	test_put(out, b->name, TEST_TITLE_MAX, test_put_property);
 	fprintf(out, " %s::", stats_verdict_name(b->result.verdict));
+	put_host(out, s);
 	if (r->group) {
 		test_put(out, r->group, TEST_TITLE_MAX, test_put_data);
 		fputs(": ", out);
@@ -52,7 +61,7 @@ static void annotate_all(const struct report_set *s, FILE *out, const char *comm
 			const char *wanted = command_of(&r->benches[k]);
 
 			if (wanted && strcmp(wanted, command) == 0) {
-				annotate(out, command, r, &r->benches[k]);
+				annotate(out, command, s, r, &r->benches[k]);
 			}
 		}
 	}
@@ -75,6 +84,7 @@ int report_set_github(const struct report_set *s, FILE *out)
 			s->gate->result == REPORT_GATE_PASSED   ? "notice"
 			: s->gate->result == REPORT_GATE_FAILED ? "error"
 								: "warning");
+		put_host(out, s);
 		test_put(out, s->gate->text, TEST_TITLE_MAX, test_put_data);
 		fputc('\n', out);
 	}

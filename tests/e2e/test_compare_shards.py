@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """'ringside compare --shard' and 'ringside report' of several files, over a runner that boots nothing."""
+import csv
+import io
 import json
 import os
 import re
 import resource
 import shutil
 import signal
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 from test_compare import FAKE, RINGSIDE, Bench, by_name
@@ -337,7 +340,44 @@ def test_the_same_plan_on_two_hosts_is_shown_host_by_host(bench):
     end = bench.report("--results", str(bench.path / "no"), *here, *there)
     assert end.returncode == 4 and not os.path.exists(bench.path / "no")
     assert "left and right are of machines that make no comparison together" in end.stderr
-    assert bench.report("--csv", *here, *there).returncode == 2
+
+
+@pytest.mark.parametrize("gate", [[], ["--gate"]])
+def test_each_form_shows_hosts_one_by_one(bench, gate):
+    here, there = bench.files(host="left"), bench.files(host="right", cpu="Other CPU")
+
+    def forms(form):
+        both = bench.report(form, *gate, *here, *there)
+        assert both.returncode == bench.report(form, *gate, *here).returncode, both.stderr
+        return both.stdout, bench.report(form, *gate, *here).stdout
+
+    both, alone = forms("--csv")
+    head, *rows = csv.reader(io.StringIO(both))
+    assert head[-1] == "host" and rows
+    assert [row[-1] for row in rows] == [host for host in ("left", "right") for _ in range(len(rows) // 2)]
+    assert [row[:-1] for row in rows] == 2 * [row[:-1] for row in csv.reader(io.StringIO(alone))][1:]
+    page = bench.report("--html", "-", *here, *there)
+    assert page.returncode == 2 and "left and right are of machines that make no comparison" in page.stderr
+    both, alone = forms("--gobench")
+    assert both == f"host: left\n{alone}host: right\n{alone}"
+    both, alone = forms("--markdown")
+    assert both == f"### left\n\n{alone}\n### right\n\n{alone}"
+    both, alone = forms("--junit")
+    suites = ElementTree.fromstring(both).findall("testsuite")
+    assert [suite.get("hostname") for suite in suites] == ["left", "right"]
+    assert both.count("<testcase") == 2 * alone.count("<testcase") > 0
+    both, alone = forms("--github")
+    assert both == "".join(alone.replace("title=gate::", f"title=gate::{host}: ") for host in ("left", "right"))
+
+
+def test_a_host_without_numbers_leaves_no_half_document(bench):
+    here, there = bench.files(host="left"), bench.files(host="right", cpu="Other CPU")
+    for path in there:
+        lines = open(path).read().replace('"type":"bench"', '"type":"other"')
+        open(path, "w").write(lines)
+    p = bench.report("--junit", *here, *there)
+    assert (p.returncode, p.stdout) == (3, "")
+    assert "right: no boot has given numbers" in p.stderr
 
 
 def test_whole_runs_of_two_hosts_need_no_shards(bench):
