@@ -100,6 +100,12 @@ static int parse_share(const char *value, struct run_shares *s, struct err *e)
 	if (dir_len == 0 || value[0] == ',') {
 		return err_set(e, -EINVAL, "--share: expected DIR[:MOUNT][,rw], got '%s'", value);
 	}
+	if (mount && memchr(mount, ',', len - dir_len)) {
+		return err_set(e, -EINVAL,
+			       "--share %s: a comma in the guest's place: only ',rw' may stand "
+			       "behind it; without it, it is for reading only",
+			       value);
+	}
 	r = add_share(s, "--share", dir, rw, e);
 	return r < 0 ? r : add_mount(s, mount ? mount + 1 : NULL, len - dir_len - 1, rw, e);
 }

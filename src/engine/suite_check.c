@@ -165,34 +165,6 @@ int suite_find_path(const struct suite_reading *r, const char *key, struct ymap_
 	return 0;
 }
 
-/**
- * suite_check_has_files() - whether a directory has what could be run
- * @r: the file
- * @key: what it is the value of
- * @pos: where it stands
- * @path: the directory
- *
- * Return: 0, or -EINVAL when there is no file in it.
- * Context: a thread that may block.
- */
-int suite_check_has_files(const struct suite_reading *r, const char *key, struct ymap_pos pos,
-			  const char *path)
-{
-	DIR *dir = opendir(path);
-	const struct dirent *entry;
-	bool found = false;
-	struct stat st;
-
-	if (!dir) {
-		return suite_fail(r, pos, "'%s': %s: %s", key, path, strerror(errno));
-	}
-	while (!found && (entry = readdir(dir))) {
-		found = fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISREG(st.st_mode);
-	}
-	closedir(dir);
-	return found ? 0 : suite_fail(r, pos, "'%s': %s: there is no file in it", key, path);
-}
-
 /* Of "HOST:GUEST" the guest's part: it is absolute, so colons of the host's part stay. */
 static const char *guest_part(const char *s, size_t len)
 {
@@ -259,6 +231,13 @@ static int take_pair(const struct suite_reading *r, const char *key, const struc
 				  "'%s': '%s' has no name of its own: say where it "
 				  "goes, as in %s:%s/NAME",
 				  key, name, name, folder);
+	}
+	if (guest && kind == SUITE_PATH_FOLDER &&
+	    memchr(guest, ',', (size_t)(t->s + len - guest))) {
+		return suite_fail(r, t->pos,
+				  "'%s': a comma in '%s': only ',rw' may stand behind a place of "
+				  "the guest; without it, it is for reading only",
+				  key, guest);
 	}
 	if (guest) {
 		_cleanup_free_ char *place = strndup(guest, (size_t)(t->s + len - guest));

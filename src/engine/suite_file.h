@@ -86,8 +86,6 @@ int suite_check_line(const struct suite_reading *r, const char *key,
 		     const struct ymap_text *t) __must_check;
 int suite_find_path(const struct suite_reading *r, const char *key, struct ymap_pos pos,
 		    const char *name, enum suite_path_kind kind, char **ret) __must_check;
-int suite_check_has_files(const struct suite_reading *r, const char *key, struct ymap_pos pos,
-			  const char *path) __must_check;
 int suite_take_file(const struct suite_reading *r, const struct ymap_text *t,
 		    char **ret) __must_check;
 int suite_take_share(const struct suite_reading *r, const struct ymap_text *t,

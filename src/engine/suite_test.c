@@ -2,9 +2,14 @@
 /* See suite_file.h: one test, from the defaults and from what it says itself. */
 #include <assert.h>
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "engine/suite_file.h"
 #include "samples/class.h"
@@ -134,6 +139,48 @@ static int take_only(const struct suite_reading *r, const struct suite_file_test
 	return code == 0 ? copy_texts(r, &f->only, &to->list) : code;
 }
 
+/* As the guest's runner chooses them (guest/runner/list.c). */
+static bool is_test(int dir_fd, const char *name, bool modules)
+{
+	_cleanup_close_ int fd = -1;
+	size_t len = strlen(name);
+	char head[2] = {0};
+	struct stat st;
+
+	if (name[0] == '.' || fstatat(dir_fd, name, &st, 0) < 0 || !S_ISREG(st.st_mode)) {
+		return false;
+	}
+	if (modules) {
+		return len > 3 && strcmp(name + len - 3, ".ko") == 0;
+	}
+	if (st.st_mode & 0111) {
+		return len <= 3 || strcmp(name + len - 3, ".so") != 0;
+	}
+	fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
+	       memcmp(head, "#!", sizeof(head)) == 0;
+}
+
+/* A directory of which nothing was built yet is no fault of a kernel. */
+static int check_has_tests(const struct suite_reading *r, const char *key, struct ymap_pos pos,
+			   const struct suite_test *t)
+{
+	bool modules = t->kind == SUITE_KUNIT, found = false;
+	const struct dirent *entry;
+	DIR *dir = opendir(t->path);
+
+	if (!dir) {
+		return suite_fail(r, pos, "'%s': %s: %s", key, t->path, strerror(errno));
+	}
+	while (!found && (entry = readdir(dir))) {
+		found = is_test(dirfd(dir), entry->d_name, modules);
+	}
+	closedir(dir);
+	return found ? 0
+		     : suite_fail(r, pos, "'%s': %s: there is no %s in it; is it built?", key,
+				  t->path, modules ? "module (*.ko)" : "program");
+}
+
 static int take_kind(const struct suite_reading *r, const struct suite_file_test *f,
 		     struct suite_test *to)
 {
@@ -162,8 +209,8 @@ static int take_kind(const struct suite_reading *r, const struct suite_file_test
 		code = suite_find_path(r, kinds[i].key, text->pos, text->s, kinds[i].path,
 				       &to->path);
 	}
-	if (code == 0 && to->path && kinds[i].path == SUITE_PATH_FOLDER) {
-		code = suite_check_has_files(r, kinds[i].key, text->pos, to->path);
+	if (code == 0 && to->path && kinds[i].path == SUITE_PATH_FOLDER && !f->only.n) {
+		code = check_has_tests(r, kinds[i].key, text->pos, to);
 	}
 	return code == 0 ? take_only(r, f, to) : code;
 }

@@ -25,6 +25,7 @@ int suite_setup(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		temp_folder_put(&folder, files[i], "");
 	}
+	assert_int_equal(chmod(temp_folder_name(&folder, "kst/one"), 0755), 0);
 	return 0;
 }
 

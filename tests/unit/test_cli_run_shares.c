@@ -89,11 +89,15 @@ static void what_is_no_directory_is_refused(void **state)
 	const struct opt_list file = {.count = 2, .items = {"a", "f"}};
 	const struct opt_list missing = {.count = 1, .items = {"g,rw"}};
 	const struct opt_list none = {.count = 1, .items = {""}};
+	const struct opt_list ro = {.count = 1, .items = {"a:/x,ro"}};
 	const struct opt_list only_rw = {.count = 1, .items = {",rw"}};
 
 	assert_refused(&file, -ENOTDIR, "--share f: no directory");
 	assert_refused(&missing, -ENOENT, "--share g: No such file or directory");
 	assert_refused(&none, -EINVAL, "--share: expected DIR[:MOUNT][,rw], got ''");
+	assert_refused(&ro, -EINVAL,
+		       "--share a:/x,ro: a comma in the guest's place: only ',rw' may stand behind "
+		       "it; without it, it is for reading only");
 	assert_refused(&only_rw, -EINVAL, "--share: expected DIR[:MOUNT][,rw], got ',rw'");
 }
 
