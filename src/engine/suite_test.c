@@ -223,12 +223,24 @@ static bool same_entry(const char *a, const char *b, bool is_env)
 	return is_env ? strcspn(b, "=") == len && memcmp(a, b, len) == 0 : strcmp(a, b) == 0;
 }
 
+/* Of "HOST:GUEST", both absolute, the guest's part. */
+static const char *place_of(const char *s)
+{
+	const char *at = s;
+
+	for (const char *p = s; (p = strstr(p, ":/")); p++) {
+		at = p + 1;
+	}
+	return at;
+}
+
 /* Puts entries behind those of the defaults; one that is there already takes its place. */
 static int take_list(const struct suite_reading *r, size_t which, const struct ymap_list *from,
 		     char ***to)
 {
 	const struct ymap_text *texts = from->items;
 	bool is_env = lists[which].take == suite_take_env;
+	bool is_file = lists[which].take == suite_take_file;
 	size_t before = suite_list_count(*to);
 
 	for (size_t i = 0; i < from->n; i++) {
@@ -240,6 +252,10 @@ static int take_list(const struct suite_reading *r, size_t which, const struct y
 			return code;
 		}
 		while (k < n && !same_entry(s, (*to)[k], is_env)) {
+			if (is_file && strcmp(place_of(s), place_of((*to)[k])) == 0) {
+				return suite_fail(r, texts[i].pos,
+						  "'files': two at %s in the guest", place_of(s));
+			}
 			k++;
 		}
 		if (k < n && k >= before) {
