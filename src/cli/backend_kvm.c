@@ -449,6 +449,38 @@ static void warn_of_tails(const struct backend_config *cfg, const struct machine
 	}
 }
 
+/* The disks and the shares, as many as @cfg has of each. */
+static void name_files(const struct backend_config *cfg, struct machine_disk *disks,
+		       struct machine_share *shares)
+{
+	for (size_t i = 0; i < cfg->disk_count; i++) {
+		disks[i] = (struct machine_disk){.path = cfg->disks[i].path,
+						 .read_only = cfg->disks[i].read_only,
+						 .direct = cfg->disks[i].direct};
+	}
+	for (size_t i = 0; i < cfg->share_count; i++) {
+		shares[i] = (struct machine_share){.path = cfg->shares[i].path,
+						   .read_only = cfg->shares[i].read_only};
+	}
+}
+
+/* Files for statistics and the trace, before the machine is made. */
+static int open_outputs(struct backend_kvm *k, const struct backend_config *cfg, struct err *e)
+{
+	int r = 0;
+
+	k->stats_path = cfg->stats_path;
+	k->trace_path = cfg->trace_path;
+	k->stats_fd = k->trace_fd = -1;
+	if (cfg->stats_path) {
+		r = run_stats_open("stats", cfg->stats_path, &k->stats_fd, e);
+	}
+	if (r == 0 && cfg->trace_path) {
+		r = run_stats_open("trace", cfg->trace_path, &k->trace_fd, e);
+	}
+	return r;
+}
+
 /**
  * backend_kvm_create() - build a machine of our own, with the guest in its memory
  * @cfg: what is to run; only needed during the call
@@ -502,32 +534,16 @@ int backend_kvm_create(const struct backend_config *cfg, const struct machine_me
 			    .before_end = term_restore},
 	};
 	struct backend_kvm *k = calloc(1, sizeof(*k));
-	int r = 0;
+	int r;
 
 	if (!k) {
 		return err_set(e, -ENOMEM, "out of memory");
 	}
 	k->base.ops = &kvm_backend_ops;
-	k->stats_path = cfg->stats_path;
-	k->trace_path = cfg->trace_path;
-	k->stats_fd = k->trace_fd = -1;
-	if (cfg->stats_path) {
-		r = run_stats_open("stats", cfg->stats_path, &k->stats_fd, e);
-	}
-	if (r == 0 && cfg->trace_path) {
-		r = run_stats_open("trace", cfg->trace_path, &k->trace_fd, e);
-	}
+	r = open_outputs(k, cfg, e);
 	machine.trace = cfg->trace_path != NULL;
 	machine.trace_fd = k->trace_fd;
-	for (size_t i = 0; i < cfg->disk_count; i++) {
-		disks[i] = (struct machine_disk){.path = cfg->disks[i].path,
-						 .read_only = cfg->disks[i].read_only,
-						 .direct = cfg->disks[i].direct};
-	}
-	for (size_t i = 0; i < cfg->share_count; i++) {
-		shares[i] = (struct machine_share){.path = cfg->shares[i].path,
-						   .read_only = cfg->shares[i].read_only};
-	}
+	name_files(cfg, disks, shares);
 	if (r == 0 && (cfg->initramfs || cfg->initrd_path)) {
 		r = open_initrd(cfg, &piece, e);
 		machine.initrd_count = 1;

@@ -120,7 +120,8 @@ static int check_append(const struct run_options *o, struct err *e)
 	return 0;
 }
 
-static int check(struct run_options *o, struct err *e)
+/* Values with words of their own. */
+static int parse_values(struct run_options *o, struct err *e)
 {
 	int r = log_debug_setup(o->debug ? o->debug : getenv("RINGSIDE_DEBUG"),
 				o->debug ? "--debug" : "RINGSIDE_DEBUG", e);
@@ -143,36 +144,12 @@ static int check(struct run_options *o, struct err *e)
 	o->clock_kind = strcmp(o->clock, "tsc") == 0        ? X86_CLOCK_TSC
 			: strcmp(o->clock, "kvmclock") == 0 ? X86_CLOCK_KVM
 							    : X86_CLOCK_AUTO;
-	if (r < 0) {
-		return r;
-	}
-	if (o->gdb) {
-		r = parse_gdb(o, e);
-		if (r < 0) {
-			return r;
-		}
-	}
-	if (o->name && control_name_check(o->name, e) < 0) {
-		return err_prefix(e, "--name");
-	}
-	if (o->console_stamps && !o->console) {
-		return err_set(e, -EINVAL, "--console-stamps needs --console FILE");
-	}
-	if (o->job && o->rest.has_dashdash) {
-		return err_set(e, -EINVAL,
-			       "--job and a command behind '--' exclude each other: a "
-			       "job names its command itself");
-	}
-	if (strcmp(o->backend, "kvm") == 0 && (o->icount != RUN_ICOUNT_OFF || o->lab)) {
-		return err_set(e, -EINVAL, "%s needs --backend qemu",
-			       o->lab ? "--lab" : "--icount");
-	}
-	if (o->seccomp) {
-		r = sandbox_mode_parse(o->seccomp, &o->seccomp_mode);
-	}
-	if (r < 0) {
-		return err_set(e, r, "--seccomp %s", o->seccomp);
-	}
+	return r < 0 || !o->gdb ? r : parse_gdb(o, e);
+}
+
+/* What the guest is given goes with what it is to do. */
+static int check_guest(const struct run_options *o, struct err *e)
+{
 	if (o->lab && o->rest.command_count == 0) {
 		return err_set(e, -EINVAL, "--lab needs a command behind '--'");
 	}
@@ -209,6 +186,41 @@ static int check(struct run_options *o, struct err *e)
 	}
 	if (!run_options_has_job(o) && o->initrds.count > 1) {
 		return err_set(e, -EINVAL, "--initrd may be given once without a command or --job");
+	}
+	return 0;
+}
+
+static int check(struct run_options *o, struct err *e)
+{
+	int r = parse_values(o, e);
+
+	if (r < 0) {
+		return r;
+	}
+	if (o->name && control_name_check(o->name, e) < 0) {
+		return err_prefix(e, "--name");
+	}
+	if (o->console_stamps && !o->console) {
+		return err_set(e, -EINVAL, "--console-stamps needs --console FILE");
+	}
+	if (o->job && o->rest.has_dashdash) {
+		return err_set(e, -EINVAL,
+			       "--job and a command behind '--' exclude each other: a "
+			       "job names its command itself");
+	}
+	if (strcmp(o->backend, "kvm") == 0 && (o->icount != RUN_ICOUNT_OFF || o->lab)) {
+		return err_set(e, -EINVAL, "%s needs --backend qemu",
+			       o->lab ? "--lab" : "--icount");
+	}
+	if (o->seccomp) {
+		r = sandbox_mode_parse(o->seccomp, &o->seccomp_mode);
+	}
+	if (r < 0) {
+		return err_set(e, r, "--seccomp %s", o->seccomp);
+	}
+	r = check_guest(o, e);
+	if (r < 0) {
+		return r;
 	}
 	if (o->memory_bytes == 0) {
 		o->memory_bytes = o->lab ? MEMORY_LAB_DEFAULT_BYTES : MEMORY_DEFAULT_BYTES;

@@ -200,6 +200,27 @@ static int root_from_json(const json_t *o, struct job_root *ret, struct err *e)
 	return 0;
 }
 
+/* How often the agent gives a sign of life, and whether it looks into the kernel's log. */
+static int watch_from_json(const json_t *root, struct job *job, struct err *e)
+{
+	const json_t *v = json_object_get(root, "beat_ms");
+
+	if (v) {
+		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+		    json_integer_value(v) > JOB_BEAT_MAX_MS) {
+			return err_set(e, -EINVAL, "job: 'beat_ms' is no number from 0 to %d",
+				       JOB_BEAT_MAX_MS);
+		}
+		job->beat_ms = (unsigned int)json_integer_value(v);
+	}
+	v = json_object_get(root, "kernel_log");
+	if (v && !json_is_boolean(v)) {
+		return err_set(e, -EINVAL, "job: 'kernel_log' is neither true nor false");
+	}
+	job->kernel_log = json_is_true(v);
+	return 0;
+}
+
 /**
  * job_read() - take a job from its JSON text
  * @text: the text, not necessarily NUL-terminated
@@ -248,20 +269,9 @@ int job_read(const char *text, size_t len, struct job *ret, struct err *e)
 	}
 	v = json_object_get(p->root, "cwd");
 	job.cwd = json_is_string(v) ? json_string_value(v) : "/";
-	v = json_object_get(p->root, "beat_ms");
-	if (r == 0 && v) {
-		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-		    json_integer_value(v) > JOB_BEAT_MAX_MS) {
-			return err_set(e, -EINVAL, "job: 'beat_ms' is no number from 0 to %d",
-				       JOB_BEAT_MAX_MS);
-		}
-		job.beat_ms = (unsigned int)json_integer_value(v);
+	if (r == 0) {
+		r = watch_from_json(p->root, &job, e);
 	}
-	v = json_object_get(p->root, "kernel_log");
-	if (r == 0 && v && !json_is_boolean(v)) {
-		return err_set(e, -EINVAL, "job: 'kernel_log' is neither true nor false");
-	}
-	job.kernel_log = json_is_true(v);
 	v = json_object_get(p->root, "artifacts");
 	if (r == 0 && v) {
 		r = strings_from_json(v, "artifacts", &p->artifacts, e);

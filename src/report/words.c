@@ -318,6 +318,27 @@ static bool all_dirty(const struct report_bench *b)
 	return false;
 }
 
+/* What is found between an arm and itself. */
+static void false_alarm(const struct report *r, const struct report_bench *b, const char *where,
+			char *ret, size_t len)
+{
+	const struct stats_comparison *c = &b->result;
+	struct report_number effect = report_number_signed(c->effect, report_bench_decimals(b));
+
+	if (c->exact) {
+		snprintf(ret, len,
+			 "%c and %c are one and the same, and yet they differ by %s, %s: that is "
+			 "not of the kernel.",
+			 report_letter(r, STATS_A), report_letter(r, STATS_B), effect.text, where);
+		return;
+	}
+	snprintf(ret, len,
+		 "%c and %c are one and the same, so this difference of %s (p %s) is a false "
+		 "alarm, as one comparison in twenty gives.",
+		 report_letter(r, STATS_A), report_letter(r, STATS_B), effect.text,
+		 report_p(c->p).text);
+}
+
 /**
  * report_sentence() - a benchmark's verdict in plain language
  * @r: computed
@@ -360,21 +381,7 @@ void report_sentence(const struct report *r, const struct report_bench *b, char 
 		difference(r, b, ret, len);
 		break;
 	case REASON_FALSE_ALARM:
-		if (c->exact) {
-			snprintf(
-				ret, len,
-				"%c and %c are one and the same, and yet they differ by %s, %s: that "
-				"is not of the kernel.",
-				report_letter(r, STATS_A), report_letter(r, STATS_B),
-				report_number_signed(c->effect, d).text, where);
-			break;
-		}
-		snprintf(
-			ret, len,
-			"%c and %c are one and the same, so this difference of %s (p %s) is a false "
-			"alarm, as one comparison in twenty gives.",
-			report_letter(r, STATS_A), report_letter(r, STATS_B),
-			report_number_signed(c->effect, d).text, report_p(c->p).text);
+		false_alarm(r, b, where, ret, len);
 		break;
 	case REASON_WITHIN_MARGIN:
 		if (c->exact) {
