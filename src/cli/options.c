@@ -201,8 +201,14 @@ static int parse_option(const struct opt_command *cmd, int argc, char **argv, in
 		*(uint64_t *)row->value = row->bare;
 		return 0;
 	}
-	if (!value && row->alone && !(*i + 1 < argc && in_choices(row->choices, argv[*i + 1]))) {
-		value = row->alone;
+	if (!value && row->alone) {
+		const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+
+		/* A word behind it that is none of its own is for the command, if that takes any. */
+		if (!next || *next == '-' ||
+		    (cmd->max_words != 0 && !in_choices(row->choices, next))) {
+			value = row->alone;
+		}
 	}
 	if (!value) {
 		if (*i + 1 >= argc) {

@@ -99,6 +99,8 @@ static void a_choice_may_stand_alone_too(void **state)
 	assert_string_equal(rest.words[0], "word");
 	assert_int_equal(parse(&with_command, "--gate=better"), -EINVAL);
 	assert_string_equal(e.text, "--gate: expected one of worse|changed, got 'better'");
+	assert_int_equal(parse(&with_command, "--gate better"), -EINVAL);
+	assert_string_equal(e.text, "--gate: expected one of worse|changed, got 'better'");
 }
 
 static void words_behind_two_dashes_are_handed_on_untouched(void **state)
