@@ -206,7 +206,7 @@ static int prepare(struct context *x, struct test_run_config *cfg, int *ret_stat
 	}
 	r = test_check(&x->o, &x->machine, cfg, e);
 	if (r == 0) {
-		r = test_output_check(&x->o, e);
+		r = test_output_check(&x->o, &x->machine, e);
 	}
 	if (r == -EINVAL) {
 		*ret_status = usage_status(x, r);

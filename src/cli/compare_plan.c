@@ -11,6 +11,7 @@
 #include "cli/class_detect.h"
 #include "cli/compare_margin.h"
 #include "cli/compare_options.h"
+#include "cli/output_file.h"
 #include "engine/scenario.h"
 #include "samples/class.h"
 #include "vmm/cpu.h"
@@ -170,6 +171,10 @@ static int make_groups(struct compare_options *o, struct plan *p, struct scenari
 		r = words_to_groups(o, p, e);
 	} else {
 		r = scenario_read(o->scenario, s, e);
+		if (r == 0) {
+			r = output_check_inputs("--html", o->html, (const char *const *)s->includes,
+						s->include_count, e);
+		}
 		if (r == 0) {
 			merge(o, s);
 			p->title = TAKE_PTR(s->title);

@@ -204,7 +204,8 @@ static int parse_option(const struct opt_command *cmd, int argc, char **argv, in
 	if (!value && row->alone) {
 		const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
 
-		/* A word behind it that is none of its own is for the command, if that takes any. */
+		/* A word behind it that is none of its own is for the command, if that takes any.
+		 */
 		if (!next || *next == '-' ||
 		    (cmd->max_words != 0 && !in_choices(row->choices, next))) {
 			value = row->alone;

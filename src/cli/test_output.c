@@ -194,16 +194,17 @@ static int check_targets(const struct test_options *o, struct err *e)
 }
 
 /**
- * test_output_check() - refuse a report in the place of the suite, or of any results
+ * test_output_check() - refuse a report in the place of what is read, or of any results
  * @o: parsed options
+ * @m: the machine, with the kernels that were found
  * @e: set on failure
  *
  * Return: 0 or -EINVAL.
  * Context: main thread, before anything is booted.
  */
-int test_output_check(const struct test_options *o, struct err *e)
+int test_output_check(const struct test_options *o, const struct test_machine *m, struct err *e)
 {
-	const char *const inputs[] = {o->suite};
+	const char *const inputs[] = {o->suite, o->baseline, o->runner};
 	const struct {
 		const char *option, *path;
 	} rows[] = {{"--json", o->json},
@@ -214,6 +215,11 @@ int test_output_check(const struct test_options *o, struct err *e)
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rows); i++) {
 		r = output_check(rows[i].option, rows[i].path, inputs, ARRAY_SIZE(inputs), e);
+		for (size_t k = 0; r == 0 && k < m->kernel_count; k++) {
+			const char *kernel = m->kernels[k].path;
+
+			r = output_check_inputs(rows[i].option, rows[i].path, &kernel, 1, e);
+		}
 	}
 	return r;
 }

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/test_files.h"
+#include "cli/test_machine.h"
 #include "cli/test_options.h"
 #include "engine/suite.h"
 #include "samples/results.h"
@@ -23,7 +24,8 @@ struct test_output {
 	struct test_files files; /* what is in the file, once it is read for the reports */
 };
 
-int test_output_check(const struct test_options *o, struct err *e) __must_check;
+int test_output_check(const struct test_options *o, const struct test_machine *m,
+		      struct err *e) __must_check;
 int test_output_open(struct test_output *out, const struct test_options *o, const struct suite *s,
 		     struct err *e) __must_check;
 int test_output_add(struct test_output *out, const struct test_result *r,

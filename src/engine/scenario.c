@@ -483,7 +483,10 @@ static int take_include(const struct reading *r, const struct ymap_text *name)
 	if (n >= (int)sizeof(path)) {
 		return fail(r, name->pos, "'include': the path is too long");
 	}
-	code = ymap_read(path, &file_map, &f, r->e);
+	/* No more than the list's own limit. */
+	r->to->includes[r->to->include_count] = strdup(path);
+	code = r->to->includes[r->to->include_count++] ? ymap_read(path, &file_map, &f, r->e)
+						       : err_set(r->e, -ENOMEM, "out of memory");
 	if (code < 0) {
 		err_prefix(r->e, "%s:%u:%u: 'include'", r->path, name->pos.line, name->pos.column);
 	} else if (f.include.n > 0) {
@@ -589,5 +592,8 @@ void scenario_fini(struct scenario *s)
 	free(s->title);
 	free(s->backend);
 	free(s->runner);
+	for (size_t i = 0; i < s->include_count; i++) {
+		free(s->includes[i]);
+	}
 	*s = (struct scenario){0};
 }

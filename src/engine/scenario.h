@@ -27,6 +27,8 @@ struct scenario {
 	uint64_t icount, batches, seed, timeout_ns;
 	size_t group_count;        /* 1 or more */
 	struct plan_group *groups; /* blocks 0: left open; no hashes yet */
+	size_t include_count;
+	char *includes[SCENARIO_INCLUDES_MAX]; /* the files that it was also read from */
 };
 
 int scenario_read(const char *path, struct scenario *ret, struct err *e) __must_check;

@@ -337,6 +337,20 @@ def test_a_page_never_takes_the_place_of_what_is_booted(tmp_path, name, more):
     assert (tmp_path / name).read_bytes() == before and not (tmp_path / "r.ndjson").exists()
 
 
+def test_a_page_never_takes_the_place_of_an_included_file(tmp_path):
+    (tmp_path / "k").write_text("faster=25")
+    (tmp_path / "in.yaml").write_text("groups:\n  - name: g\n    benches: [syscall.null]\n    arms: "
+                                      "[{name: a, arm: k}, {name: b, arm: 'k,append=fast'}]\n")
+    (tmp_path / "s.yaml").write_text("title: t\nblocks: 6\ninclude: [in.yaml]\n")
+    before = (tmp_path / "in.yaml").read_text()
+    end = subprocess.run(
+        [RINGSIDE, "compare", "--scenario", "s.yaml", "--backend", "qemu", "--icount", "3", "--runner",
+         BUILD / "tests/fake_run", "--results", "r", "--html", "in.yaml"],
+        cwd=tmp_path, check=False, capture_output=True, text=True, timeout=60)
+    assert end.returncode == 2 and "--html in.yaml: that file is read here" in end.stderr, end.stderr
+    assert (tmp_path / "in.yaml").read_text() == before and not (tmp_path / "r").exists()
+
+
 def test_a_page_that_does_not_fit_leaves_the_old_one(page, tmp_path):
     old = tmp_path / "old.html"
     old.write_text("the old page")

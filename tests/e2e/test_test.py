@@ -9,6 +9,7 @@ import os
 import pty
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import termios
@@ -443,3 +444,17 @@ def test_a_report_never_takes_the_place_of_the_suite_or_of_results(tmp_path):
             end = run(tmp_path, path, option, to)
             assert end.status == 2 and "give another name" in end.err, end.err
     assert open(path).read() == text and records.read_text().startswith('{"schema')
+
+
+def test_a_report_never_takes_the_place_of_a_kernel_or_the_runner(tmp_path):
+    kernel, runner = tmp_path / "vmlinux", tmp_path / "runner"
+    shutil.copy(ringside("kernel", "path", "base").out.decode().strip(), kernel)
+    shutil.copy(FAKE, runner)
+    kept = {path: path.read_bytes() for path in (kernel, runner)}
+    for to in kernel, runner:
+        for option in "--json", "--junit", "--tap", "--github":
+            end = ringside("test", "--backend", "qemu", "--out", tmp_path / "out", "--kernel", kernel, "--runner", runner,
+                           option, to, "--", "true")
+            assert end.status == 2 and "give another name" in end.err, end.err
+    assert all(path.read_bytes() == content for path, content in kept.items())
+    assert not (tmp_path / "out").exists()
