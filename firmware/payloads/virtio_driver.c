@@ -72,11 +72,23 @@ void offer(uint16_t head)
 	set(VIRTIO_MMIO_QUEUE_NOTIFY, queue);
 }
 
+uint64_t ticks_now(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+	return (uint64_t)hi << 32 | lo;
+}
+
 /* Has the device given back all that it was offered? */
 bool wait_used(uint64_t spins)
 {
+	uint64_t until = spins == SPINS ? ticks_now() + PATIENCE_TICKS : 0;
+
 	while (__atomic_load_n(&ram.used.idx, __ATOMIC_ACQUIRE) != ram.avail.idx) {
-		if (spins-- == 0) {
+		if (spins > 0) {
+			spins--;
+		} else if (ticks_now() >= until) {
 			return false;
 		}
 		__asm__ volatile("pause");

@@ -21,12 +21,14 @@
 #define GUEST_CID  3
 #define HOST_CID   2
 #define SPINS      2000000 /* an answer comes long before, or never */
-#define FEW_SPINS  20000
-#define RUNNING    15 /* the status of a device at work */
+/* But its thread may have to wait for a processor: so long at least, some seconds. */
+#define PATIENCE_TICKS (UINT64_C(1) << 33)
+#define FEW_SPINS      20000
+#define RUNNING        15 /* the status of a device at work */
 
-#define NEXT       VRING_DESC_F_NEXT
-#define WRITE      VRING_DESC_F_WRITE
-#define TABLE      VRING_DESC_F_INDIRECT
+#define NEXT           VRING_DESC_F_NEXT
+#define WRITE          VRING_DESC_F_WRITE
+#define TABLE          VRING_DESC_F_INDIRECT
 
 struct ring {
 	struct vring_desc desc[SIZE];
@@ -61,6 +63,7 @@ void prepare(bool event_idx);
 void set_queue(unsigned int number, const struct ring *r);
 bool start(bool event_idx);
 void offer(uint16_t head);
+uint64_t ticks_now(void);
 bool wait_used(uint64_t spins);
 bool wait_needs_reset(void);
 const struct vring_used_elem *last_used(void);

@@ -94,13 +94,15 @@ static bool hear(uint16_t op, uint32_t bytes)
 {
 	const struct virtio_vsock_hdr *h = (const struct virtio_vsock_hdr *)other.buffer;
 	uint16_t at = other.avail.idx;
+	uint64_t until;
 
 	other.desc[0] =
 		(struct vring_desc){(uintptr_t)other.buffer, sizeof(other.buffer), WRITE, 0};
 	other.avail.ring[at % SIZE] = 0;
 	__atomic_store_n(&other.avail.idx, (uint16_t)(at + 1), __ATOMIC_RELEASE);
 	set(VIRTIO_MMIO_QUEUE_NOTIFY, 0);
-	for (uint64_t spins = SPINS; spins > 0; spins--) {
+	until = ticks_now() + PATIENCE_TICKS;
+	for (uint64_t spins = 0; spins < SPINS || ticks_now() < until; spins++) {
 		if (__atomic_load_n(&other.used.idx, __ATOMIC_ACQUIRE) != at) {
 			return h->op == op && h->len == bytes;
 		}

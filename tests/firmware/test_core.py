@@ -14,7 +14,7 @@ def test_gdb_shows_where_a_payload_hung_line_by_line(tmp_path):
     if not shutil.which("gdb"):
         pytest.skip("gdb is not installed")
     core = tmp_path / "core"
-    end = run("echo", "--timeout", "1", "--core", core)
+    end = run("echo", "--timeout", "3", "--core", core)
     assert end.returncode == 244, end.stderr.decode()
     out = subprocess.run(
         ["gdb", "-nx", "-batch", "-ex", "bt", "-ex", "info registers rip", "-ex", "x/s $rip", BUILD / "firmware/echo.elf",
@@ -24,7 +24,7 @@ def test_gdb_shows_where_a_payload_hung_line_by_line(tmp_path):
 
 def test_memory_on_both_sides_of_the_hole_is_in_it(tmp_path):
     core = tmp_path / "core"
-    end = run("echo", "--timeout", "1", "--core", core, "--memory", "4G")
+    end = run("echo", "--timeout", "3", "--core", core, "--memory", "4G")
     assert end.returncode == 244, end.stderr.decode()
     assert core.stat().st_size > 4 << 30
     assert core.stat().st_blocks * 512 < 8 << 20  # untouched memory takes no room
@@ -38,7 +38,7 @@ def test_a_payload_that_ends_well_leaves_none(tmp_path):
 
 def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path):
     record = tmp_path / "record"
-    end = run("echo", "--timeout", "1", "--json", record)
+    end = run("echo", "--timeout", "3", "--json", record)
     assert end.returncode == 244
     said = r"vCPU 0: RIP 0x\w{16} = \w+\+0x\w+ \(firmware/lib/\w+\.[ch]:\d+\)"
     assert re.search(rf"^--- with lines of the source\n{said}\n( \? .*\n)+---$", end.stderr.decode(), re.M), \
@@ -53,7 +53,7 @@ def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path
 
 
 def test_a_guest_gets_its_nmi_by_kvm_and_its_end_stays_what_it_was():
-    end = run("echo", "--timeout", "1", "--nmi")
+    end = run("echo", "--timeout", "3", "--nmi")
     assert end.returncode == 244, end.stderr.decode()
     assert re.search(r"^TRAPPED: vector 2,", end.stdout.decode(), re.M), end.stdout  # which no kernel does
     assert "the guest did not answer a non-maskable interrupt" in end.stderr.decode()

@@ -56,6 +56,29 @@ def finish(run, status):
     return out
 
 
+def wait_until(what):
+    end = time.monotonic() + PATIENCE_S
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def vcpu_ns(run):
+    """How long its vCPU has run."""
+    task = next(t for t in pathlib.Path(f"/proc/{run.pid}/task").iterdir() if (t / "comm").read_text() == "vcpu0\n")
+    return int((task / "schedstat").read_text().split()[0])
+
+
+def wait_until_it_runs(run):
+    """The guest, from now on: one that is about to be stopped runs less."""
+    before = vcpu_ns(run)
+    wait_until(lambda: vcpu_ns(run) > before + 50_000_000)
+
+
+def descriptors(run):
+    return len(os.listdir(f"/proc/{run.pid}/fd"))
+
+
 @pytest.mark.parametrize("kind", ["break", "hbreak"])
 def test_a_breakpoint_a_step_registers_and_memory(kind):
     run = start("mark", 0)
@@ -125,7 +148,7 @@ def test_ctrl_c_stops_a_guest_that_runs_and_kill_ends_it():
     seen = b""
     while b"going" not in seen:
         seen += debugger.stdout.readline()
-    time.sleep(1)
+    wait_until_it_runs(run)
     debugger.send_signal(signal.SIGINT)
     out = (seen + debugger.communicate(timeout=PATIENCE_S)[0]).decode()
     assert "Thread 1 (vCPU 0, runnable)" in out
@@ -138,17 +161,23 @@ def test_ctrl_c_stops_a_guest_that_runs_and_kill_ends_it():
 def test_who_detaches_or_goes_away_leaves_a_guest_without_breakpoints(tmp_path):
     run = start("echo", tmp_path / "gdb")
     where = address(run)
+    alone = descriptors(run)
     out = gdb("echo", where, "break fw_getc", "continue", "detach")
     assert "Breakpoint 1, " in out and "detached]" in out
     assert run.stdout.read(6) == b"ready\n"
     # A second debugger, that sets one and is killed.
+    wait_until(lambda: descriptors(run) == alone)
+    wait_until_it_runs(run)
     s = socket.socket(socket.AF_UNIX)
     s.connect(where)
     for packet in (b"g", b"Z1,101020,1"):
         s.sendall(b"$" + packet + b"#%02x" % (sum(packet) % 256))
-        s.recv(65536)
+        answer = b""
+        while b"#" not in answer:
+            answer += s.recv(65536)
     s.close()
-    time.sleep(0.5)
+    wait_until(lambda: descriptors(run) == alone)
+    wait_until_it_runs(run)
     assert run.poll() is None
     out = gdb("echo", where, "info registers rip", "detach")
     assert "rip" in out and "detached]" in out
@@ -159,17 +188,20 @@ def test_who_detaches_or_goes_away_leaves_a_guest_without_breakpoints(tmp_path):
 def test_nonsense_does_not_end_a_run(tmp_path):
     run = start("echo", tmp_path / "gdb", "--name", f"gdb{os.getpid()}")
     where = address(run)
+    alone = descriptors(run)
     for data in (b"\0" * 5000, b"$" * 3000, b"$g#00" * 500, b"-" * 1000, b"\3" * 1000, b"$" + b"m" * 9000,
                  b"$X0,ffffffffffffffff:" + b"a" * 100 + b"#00", b"+++"):
         s = socket.socket(socket.AF_UNIX)
         s.connect(where)
+        wait_until(lambda: descriptors(run) > alone)
         s.settimeout(2)
         try:
             s.sendall(data)
         except OSError:
             pass
         s.close()
-    time.sleep(0.3)
+        wait_until(lambda: descriptors(run) == alone)
+        wait_until_it_runs(run)
     assert "rip" in gdb("echo", where, "info registers rip", "detach")
     assert run.stdout.read(6) == b"ready\n"
     run.terminate()

@@ -156,7 +156,7 @@ def test_the_console_hands_every_byte_through_both_ways(data):
 
 
 def test_a_guest_that_waits_for_input_that_never_comes_meets_its_timeout():
-    end = run("echo", "--timeout", "1")
+    end = run("echo", "--timeout", "3")
     assert end.returncode == 244
     assert end.stdout == b"ready\n"
 

@@ -25,7 +25,7 @@ def run(tmp_path, code, *options, **kwargs):
     kernel.write_bytes(elf(bytes.fromhex(code)))
     return subprocess.run(
         [BUILD / "ringside", "run", "--backend", "kvm", "--force", "--memory", "16M", "--timeout",
-         "2", "--kernel", kernel, *map(str, options)],
+         str(PATIENCE_S - 20), "--kernel", kernel, *map(str, options)],
         **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
            "check": False, "timeout": PATIENCE_S, **kwargs})
 
@@ -39,7 +39,8 @@ def run(tmp_path, code, *options, **kwargs):
     ("b80000e0fe c700ffffffff 83c004 ebf5", 244, "within the 2 s of --timeout"),  # stores upwards
 ], ids=["invalid opcode", "no page table", "jump to nothing", "halt", "spin", "wild stores"])
 def test_a_failure_is_told_with_the_registers(tmp_path, code, status, text):
-    end = run(tmp_path, code)
+    # Only what does not end by itself has to meet its timeout.
+    end = run(tmp_path, code, *(("--timeout", 2) if status == 244 else ()))
     lines = end.stderr.decode().splitlines()
     assert end.returncode == status, lines
     assert lines[0].startswith("ringside: error: ") and text in lines[0]
@@ -49,7 +50,8 @@ def test_a_failure_is_told_with_the_registers(tmp_path, code, status, text):
 
 @pytest.mark.parametrize("code", ["ebfe", "fa ebfe"], ids=["as started", "after cli"])
 def test_a_guest_that_spins_with_interrupts_off_is_a_hang_long_before_the_timeout(tmp_path, code):
-    end = run(tmp_path, code, "--timeout", "150")
+    # It takes 15 s on a processor of its own, and longer where others want that one too.
+    end = run(tmp_path, code, "--timeout", 600, timeout=660)
     lines = end.stderr.decode().splitlines()
     assert end.returncode == 243, lines
     assert "the guest spins without progress" in lines[0]
@@ -88,6 +90,6 @@ def test_a_flood_of_output_into_a_full_disk_ends_the_run(tmp_path):
 
 
 def test_a_flood_of_output_ends_with_the_timeout_and_none_of_it_is_lost_or_changed(tmp_path):
-    end = run(tmp_path, "66baf803 b041 ee ebfd")
+    end = run(tmp_path, "66baf803 b041 ee ebfd", "--timeout", 2)
     assert end.returncode == 244
     assert len(end.stdout) > 1000 and set(end.stdout) == {ord("A")}

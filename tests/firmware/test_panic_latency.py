@@ -3,6 +3,8 @@
 A panic is told within 100 ms of its last line on the console: of a guest of a few bytes, which writes what a kernel writes
 and then loops, as a kernel does that stays where it is. tests/e2e/test_panic_linux.py has a real kernel's.
 """
+import functools
+import statistics
 import sys
 
 import pytest
@@ -25,8 +27,9 @@ def guest(text):
     return elf(code + text.encode())
 
 
-def check(status, out, err):
-    assert (status, out.count(b"\n")) in ((240, 3), (240, 4)), err
+def check(seen, status, out, err):
+    seen.append(out.count(b"\n"))
+    assert status == 240 and seen[-1] > 0, err
     assert err.startswith(b"ringside: error: the guest kernel panicked: Kernel panic - not syncing: zoo\n")
 
 
@@ -34,5 +37,8 @@ def check(status, out, err):
 def test_a_panic_is_told_within_100_ms_of_its_last_line(tmp_path, text):
     kernel = tmp_path / "kernel"
     kernel.write_bytes(guest(text))
+    seen = []
     panic_latency.hold([BUILD / "ringside", "run", "--backend", "kvm", "--force", "--memory", "16M", "--timeout", "30",
-                        "--kernel", kernel], check, PATIENCE_S, 40 * panic_latency.RUNS)
+                        "--kernel", kernel], functools.partial(check, seen), PATIENCE_S, 40 * panic_latency.RUNS)
+    # A vCPU that waits for a processor between two lines may seem to have said its last one.
+    assert statistics.median(seen) == text.count("\n")

@@ -138,11 +138,14 @@ def test_a_signal_ends_a_filtered_run_as_any_other(tmp_path, sig):
 
 
 def state_of(pid):
+    """As ps has it; of one that has ended and was waited for as of one that was not."""
+    if not pathlib.Path(f"/proc/{pid}").exists():
+        return "Z"
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
 def wait_until(condition):
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.001)

@@ -21,6 +21,14 @@ POLL_S = 0.005
 LATE_S = 0.015
 
 
+def waited_s(pid):
+    """How long its first thread was ready and had no processor, and this machine had those of another's; or what is known of it."""
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as ours, open("/proc/stat", encoding="ascii") as all_:
+            return int(ours.read().split()[1]) / 1e9 + int(all_.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+    return None
+
+
 @contextlib.contextmanager
 def first():
     """Before what else this machine runs, where we may: its load is not what is measured."""
@@ -35,19 +43,22 @@ def first():
 
 def latency(words, check, patience_s):
     """
-    From the last byte of the console to the first of the verdict, in seconds; None: we were late. @words is a run with its
+    From the last byte of the console to the first of the verdict, in seconds; None: we or it had to wait. @words is a run with its
     console on stdout; @check is called with its status, console and stderr.
     """
     p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     last = told = None
     late = 0
+    begun = waited = None
     out, err = b"", b""
     before = time.monotonic()
     while told is None and before < (last or before) + patience_s:
         ready, _, _ = select.select([p.stdout, p.stderr], [], [], POLL_S)
         now = time.monotonic()
         if PANIC in out:
-            late = max(late, now - before - POLL_S)
+            waited = waited_s(p.pid) or waited
+            begun = waited if begun is None else begun
+            late = max(late, now - before - POLL_S, (waited or 0) - (begun or 0))
         before = now
         if p.stdout in ready:
             out += p.stdout.read1(65536)
