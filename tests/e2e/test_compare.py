@@ -2,6 +2,7 @@
 """'ringside compare' from its words to its report, over a runner that does not boot anything."""
 
 import csv
+import fcntl
 import json
 import os
 import random
@@ -32,6 +33,17 @@ class Bench:
         with open(self.kernel, "w") as f:
             f.write(how)
 
+    def gate(self):
+        """The word for a behaviour: a boot waits until it is let through."""
+        open(self.path / "gate", "w").close()
+        return f"gate={self.path}/gate"
+
+    def let(self, n):
+        """So many boots through, and those that were before."""
+        with open(self.path / "gate", "a") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            f.write(n * "x")
+
     def words(self, *more, a=None, b=None, bench="syscall.null,ctxsw.futex.fs,ctxsw.futex.fsgs",
               blocks=6, seed=1, jobs=1):
         to = ["--results", self.results] if self.results else []
@@ -42,7 +54,7 @@ class Bench:
 
     def run(self, *words, **kw):
         return subprocess.run(list(words), env=self.env, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=60, **kw)
+                              stdin=subprocess.DEVNULL, timeout=300, **kw)
 
     def compare(self, *more, **kw):
         return self.run(*self.words(*more, **kw))
@@ -53,7 +65,7 @@ class Bench:
 
     def wait_for_boots(self, n):
         """Until so many are recorded."""
-        for _ in range(1000):
+        for _ in range(12000):
             if os.path.exists(self.results) and open(self.results).read().count("\n") > n:
                 return
             time.sleep(0.01)
@@ -67,6 +79,19 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path):
     return Bench(tmp_path)
+
+
+def cores():
+    """The processors of each core that this process may run on."""
+    found = {}
+    for cpu in os.sched_getaffinity(0):
+        try:
+            with open("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu) as f:
+                first = int(re.match(r"\d+", f.read()).group())
+        except FileNotFoundError:
+            first = cpu
+        found.setdefault(first, set()).add(cpu)
+    return list(found.values())
 
 
 def by_name(text):
@@ -144,13 +169,14 @@ def test_boots_side_by_side_report_the_same_to_the_digit(bench):
     bench.behave("faster=25 noise=2 slow=0.2")
     one = bench.compare("--json")
     bench.results = str(bench.path / "four.ndjson")
-    begin = time.monotonic()
     four = bench.compare("--json", jobs=4)
-    took = time.monotonic() - begin
     assert one.returncode == four.returncode == 0, four.stderr
     assert one.stdout == four.stdout
-    assert took < 24 * 0.2, "24 boots of 0.2 s each cannot have run one by one"
-    assert sorted(line["slot"] for line in bench.lines()[1:]) == list(range(24))
+    boots = bench.lines()[1:]
+    begun = sorted(b["ran_from"] for b in boots)
+    ended = sorted(b["ran_from"] + b["ran_for"] for b in boots)
+    assert len(cores()) < 2 or any(b < e for b, e in zip(begun[1:], ended)), "they ran one by one"
+    assert sorted(line["slot"] for line in boots) == list(range(24))
 
 
 def test_boots_side_by_side_are_refused_where_they_would_disturb_each_other(bench):
@@ -164,15 +190,19 @@ def test_boots_side_by_side_are_refused_where_they_would_disturb_each_other(benc
 
 def test_killed_ten_times_at_random_moments_the_report_is_that_of_an_undisturbed_run(bench):
     bench.behave("faster=25 noise=2 slow=0.2")
-    whole = bench.compare(blocks=8)
+    whole = bench.compare(blocks=12, jobs=2)
     assert whole.returncode == 0, whole.stderr
     bench.results = str(bench.path / "killed.ndjson")
     rng = random.Random(20)
-    for _ in range(10):
-        p = subprocess.Popen(bench.words("--resume", blocks=8, jobs=2), env=bench.env,
+    for i in range(10):
+        before = len(open(bench.results).readlines()) if os.path.exists(bench.results) else 0
+        if before > 40:
+            break  # a machine that held us up has nearly all of them before it is killed so often
+        p = subprocess.Popen(bench.words("--resume", blocks=12, jobs=2), env=bench.env,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0, 0.5))
-        assert p.poll() is None, "it was done before the tenth kill: make the boots slower"
+        if i % 2 == 0:
+            bench.wait_for_boots(max(before, 1))
+        time.sleep(rng.uniform(0, 0.3))
         p.kill()
         p.wait()
         if os.path.exists(bench.results):
@@ -180,26 +210,27 @@ def test_killed_ten_times_at_random_moments_the_report_is_that_of_an_undisturbed
                 for line in f.read().split(b"\n")[:-1]:
                     json.loads(line)
     assert len(bench.lines()) > 2, "no kill came after a record"
-    end = bench.compare("--resume", blocks=8)
+    end = bench.compare("--resume", blocks=12)
     assert (end.returncode, end.stdout) == (whole.returncode, whole.stdout), end.stderr
-    assert sorted(line["slot"] for line in bench.lines()[1:]) == list(range(32))
+    assert sorted(line["slot"] for line in bench.lines()[1:]) == list(range(48))
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_the_boot_and_says_how_to_go_on(bench, sig):
-    bench.behave("slow=0.1")
+    bench.behave(bench.gate())
+    bench.let(2)
     p = bench.start()
     bench.wait_for_boots(2)
     p.send_signal(sig)
-    out, err = p.communicate(timeout=10)
+    out, err = p.communicate(timeout=120)
     assert p.returncode == 128 + sig
     assert out == ""
     assert "go on with: ringside compare --resume --results " + bench.results in err
-    recorded = len(bench.lines()) - 1
-    assert 2 <= recorded < 24
+    assert len(bench.lines()) == 1 + 2
+    bench.let(24)
     end = bench.run(RINGSIDE, "compare", "--resume", "--results", bench.results)
     assert end.returncode == 0, end.stderr
-    assert "going on after %d of 24 boots" % recorded in end.stderr
+    assert "going on after 2 of 24 boots" in end.stderr
     assert len(bench.lines()) == 25
 
 
@@ -323,7 +354,8 @@ def test_results_that_are_damaged_mixed_or_foreign_are_refused_untouched(bench, 
 
 
 def test_a_kernel_that_changed_since_is_refused(bench):
-    bench.behave("slow=0.1")
+    bench.behave(bench.gate())
+    bench.let(1)
     p = bench.start()
     bench.wait_for_boots(1)
     p.terminate()
@@ -350,7 +382,7 @@ def test_a_full_disk_ends_it_with_the_records_before_intact(bench):
 
 
 def test_two_at_once_on_one_file_are_refused(bench):
-    bench.behave("slow=0.3")
+    bench.behave(bench.gate())
     p = bench.start()
     bench.wait_for_boots(0)
     other = bench.compare("--resume")
@@ -386,7 +418,7 @@ def test_a_boot_that_hangs_is_ended_by_its_timeout(bench):
     p = bench.compare("--timeout", "1")
     assert p.returncode == 4
     assert "internal: 'ringside run' did not end when its --timeout ran out" in p.stderr
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < 60
 
 
 def test_a_few_boots_whose_guest_fails_are_data_and_not_repeated(bench):

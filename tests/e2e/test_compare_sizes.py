@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import pytest
-from test_compare import FAKE, RINGSIDE, Bench
+from test_compare import FAKE, RINGSIDE, Bench, cores
 
 
 @pytest.fixture
@@ -98,10 +98,13 @@ def test_where_nothing_varies_the_fewest_blocks_are_enough(bench):
 
 
 def test_stopped_in_the_pilot_it_goes_on_to_the_same_comparison(bench):
-    bench.behave("faster=25 noise=2 boot=2.5 slow=0.05")
+    bench.behave("faster=25 noise=2 boot=2.5 " + bench.gate())
+    bench.let(10000)
     whole = run(bench, "--resolve", "1instruction")
+    os.truncate(bench.path / "gate", 0)
     bench.results = str(bench.path / "stopped.ndjson")
-    for name, boots in ((bench.results + ".pilot", 3), (bench.results, 3)):
+    for name, boots, let in ((bench.results + ".pilot", 3, 3), (bench.results, 3, 24 - 3 + 3)):
+        bench.let(let)
         real, bench.results = bench.results, name
         more = ["--resume"] if os.path.exists(real + ".pilot") else []
         go = words(bench, "--resolve", "1instruction", *more)
@@ -110,11 +113,12 @@ def test_stopped_in_the_pilot_it_goes_on_to_the_same_comparison(bench):
                              stderr=subprocess.PIPE)
         bench.wait_for_boots(boots)
         p.send_signal(signal.SIGTERM)
-        _, err = p.communicate(timeout=60)
+        _, err = p.communicate(timeout=120)
         assert p.returncode == 128 + signal.SIGTERM
         if name.endswith(".pilot"):
             assert "go on with the same words, --resume and --seed 1" in err
         bench.results = real
+    bench.let(10000)
     p = run(bench, "--resolve", "1instruction", "--resume")
     assert p.returncode == 0, p.stderr
     assert p.stdout == whole.stdout
@@ -298,19 +302,6 @@ def test_without_a_place_for_it_a_comparison_is_what_it_was(bench):
     p = bench.compare()
     assert p.returncode == 0
     assert "warning: noise floors: " in p.stderr
-
-
-def cores():
-    """The processors of each core that this process may run on."""
-    found = {}
-    for cpu in os.sched_getaffinity(0):
-        try:
-            with open("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu) as f:
-                first = int(re.match(r"\d+", f.read()).group())
-        except FileNotFoundError:
-            first = cpu
-        found.setdefault(first, set()).add(cpu)
-    return list(found.values())
 
 
 @pytest.mark.skipif(len(cores()) < 2, reason="there is one core only")

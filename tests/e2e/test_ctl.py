@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ringside ctl, and runs that have a name: found, paused, looked at, attached to and stopped."""
+import fcntl
 import json
 import os
 import pty
 import select
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 
 import pytest
@@ -37,18 +40,26 @@ def status(env, name):
 
 def start(env, name, *words, options=(), **kwargs):
     kwargs.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.Popen([RINGSIDE, "run", "--backend", "qemu", "--name", name, *options,
+    return subprocess.Popen([RINGSIDE, "run", "--backend", "qemu", "--name", name, *map(str, options),
                              *(["--", *words] if words else [])],
                             env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=TOP, **kwargs)
 
 
-def read_numbers(p, seconds):
-    """The numbers that come in that time."""
-    end, data = time.monotonic() + seconds, b""
-    while (left := end - time.monotonic()) > 0:
-        if select.select([p.stdout], [], [], left)[0]:
-            data += os.read(p.stdout.fileno(), 65536)
-    return data.split()
+def read_two_numbers(p):
+    """That come from now on."""
+    while select.select([p.stdout], [], [], 0)[0]:
+        assert os.read(p.stdout.fileno(), 65536)
+    data = b""
+    while data.count(b"\n") < 3:  # the first may be half of one
+        wait_for_output(p)
+        data += os.read(p.stdout.fileno(), 65536)
+
+
+def wait_for_silence(p, seconds):
+    """Until nothing has come for so long, of what comes ten times a second."""
+    end = time.monotonic() + PATIENCE_S
+    while select.select([p.stdout], [], [], seconds)[0]:
+        assert time.monotonic() < end and os.read(p.stdout.fileno(), 65536)
 
 
 def wait_for_output(p):
@@ -58,18 +69,18 @@ def wait_for_output(p):
 def test_a_run_is_found_paused_resumed_and_stopped_by_its_name(env, tmp_path):
     record = tmp_path / "record"
     p = start(env, "one", *COUNT,
-              options=("--timeout", "60", "--json", record, "--memory", "256M", "--cpus", "1"))
+              options=("--timeout", PATIENCE_S, "--json", record, "--memory", "256M", "--cpus", "1"))
     wait_for_output(p)
     code, out, _ = ctl(env)
     assert code == 0 and out.splitlines()[1].split()[:3] == ["one", "running", "user"]
     s = status(env, "one")
     assert (s["pid"], s["vcpus"], s["memory_bytes"], s["backend"]) == (p.pid, 1, 256 << 20, "qemu")
     assert ctl(env, "one", "pause") == (0, "", "")
-    read_numbers(p, 0.2)
+    wait_for_silence(p, 1)
     assert status(env, "one")["state"] == "paused"
-    assert read_numbers(p, 1.0) == []
+    assert not select.select([p.stdout], [], [], 1)[0]
     assert ctl(env, "one", "resume") == (0, "", "")
-    assert len(read_numbers(p, 1.5)) >= 2
+    read_two_numbers(p)
     s = status(env, "one")
     assert s["state"] == "running" and 1.0 < s["paused_s"] < s["uptime_s"]
     # Nobody takes a name twice.
@@ -121,7 +132,7 @@ def test_the_console_is_shown_on_a_terminal_and_ctrl_a_x_detaches_it(env):
 
 
 def test_hostile_clients_do_not_disturb_a_run(env):
-    p = start(env, "calm", *COUNT, options=("--timeout", "60"))
+    p = start(env, "calm", *COUNT, options=("--timeout", PATIENCE_S))
     wait_for_output(p)
     address = os.path.join(env["XDG_RUNTIME_DIR"], "ringside", "calm.sock")
     socks = []
@@ -137,8 +148,8 @@ def test_hostile_clients_do_not_disturb_a_run(env):
     s = socket.socket(socket.AF_UNIX)
     s.connect(address)
     s.sendall(b'{"ringside":1,"do":"console"}\n')
-    read_numbers(p, 0.1)
-    assert len(read_numbers(p, 1.5)) >= 2
+    for _ in range(10):
+        read_two_numbers(p)
     assert ctl(env, "calm", "stop")[0] == 0
     assert p.wait(PATIENCE_S) == -signal.SIGTERM
 
@@ -161,23 +172,41 @@ def test_a_wrong_name_is_told_before_anything_starts(env):
 
 def test_a_second_sigint_ends_a_run_at_once_that_waits_for_its_reader(env, tmp_path):
     """The first one ends it, and waits a second for whoever reads; the second waits for nobody."""
-    record = tmp_path / "record"
+    # Where somebody has to wait for a processor it only takes longer: of a few, one is quick enough.
+    for _ in range(5):
+        if (took := until_a_second_sigint(env, tmp_path / "record")) < 0.9:
+            return
+    assert took < 0.9
+
+
+def until_a_second_sigint(env, record):
+    """Seconds from the first to the end."""
     p = start(env, "full", "cat", "/dev/zero", options=("--json", record))
     wait_for_output(p)
-    time.sleep(2)
+    wait_until_full(p.stdout)
     before = time.monotonic()
     p.send_signal(signal.SIGINT)
     time.sleep(0.1)
-    assert p.poll() is None
+    assert p.poll() is None or time.monotonic() - before > 0.9
     p.send_signal(signal.SIGINT)
     assert p.wait(PATIENCE_S) == -signal.SIGINT
-    assert time.monotonic() - before < 0.9
+    took = time.monotonic() - before
     assert json.loads(record.read_text())["outcome"]["kind"] == "signal"
+    return took
+
+
+def wait_until_full(pipe):
+    """Until as much is in it as there was half a second before, and not little."""
+    end, there = time.monotonic() + PATIENCE_S, -1
+    while (now := struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]) != there or now < 4096:
+        assert time.monotonic() < end
+        there = now
+        time.sleep(0.5)
 
 
 def test_under_qemu_gdb_is_let_in_by_qemu_and_the_guest_waits_for_it(env):
     where = os.path.join(env["XDG_RUNTIME_DIR"], "gdb")
-    p = start(env, "gdb", "sh", "-c", "nproc", options=("--gdb", where, "--timeout", "60"))
+    p = start(env, "gdb", "sh", "-c", "nproc", options=("--gdb", where, "--timeout", PATIENCE_S))
     end = time.monotonic() + PATIENCE_S
     while not os.path.exists(where):
         assert time.monotonic() < end and p.poll() is None

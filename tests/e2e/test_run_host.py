@@ -105,9 +105,9 @@ def test_no_qemu_is_left_behind_whatever_ends_us(sig):
     qemu = wait_for_child(p.pid)
     time.sleep(0.5)
     p.send_signal(sig)
-    p.communicate(timeout=60)
+    p.communicate(timeout=PATIENCE_S)
     assert p.returncode == -sig
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not is_gone(qemu):
         assert time.monotonic() < end, "QEMU outlived us"
         time.sleep(0.05)
@@ -242,7 +242,7 @@ def test_in_the_background_it_neither_stops_nor_spins_nor_touches_the_terminal()
     before = cpu()
     time.sleep(3)
     assert (cpu() - before) / os.sysconf("SC_CLK_TCK") < 0.5
-    assert open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] in "SR"
+    assert open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] in "SRD"
     assert not t.is_raw()
     os.kill(pid, signal.SIGTERM)
     os.kill(t.pid, signal.SIGKILL)

@@ -14,6 +14,7 @@
  *	crash, hang, partial, garbage, none, panic, nokvm, benchfail
  *	             what the boot does instead; with "@fast" behind it only on that command line
  *	times=FILE:N and that only for the first N boots (FILE grows by a byte each)
+ *	gate=FILE    waits until there is a byte in FILE, and takes it away
  *
  * Which machine it is on is said by FAKE_HOST, FAKE_CPU and FAKE_CLASS in the environment.
  */
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -93,6 +95,31 @@ static void limit_times(char *value)
 	close(fd);
 }
 
+static void pass_gate(const char *path)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	struct stat st = {0};
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		abort();
+	}
+	for (;;) {
+		if (flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0) {
+			abort();
+		}
+		if (st.st_size > 0) {
+			break;
+		}
+		flock(fd, LOCK_UN);
+		nanosleep(&pause, NULL);
+	}
+	if (ftruncate(fd, st.st_size - 1) < 0) {
+		abort();
+	}
+	close(fd);
+}
+
 static void read_behaviour(void)
 {
 	FILE *f = fopen(opt.kernel, "re");
@@ -114,6 +141,8 @@ static void read_behaviour(void)
 		*value++ = '\0';
 		if (strcmp(word, "times") == 0) {
 			limit_times(value);
+		} else if (strcmp(word, "gate") == 0) {
+			pass_gate(value);
 		} else if (strcmp(word, "dirty") == 0) {
 			how.dirty = atoi(value);
 		} else {
