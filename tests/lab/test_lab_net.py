@@ -8,6 +8,7 @@ import pytest
 from cases import case, run_cases
 
 RUN = "ringside run --backend kvm --timeout 200"
+RUN_LONG = "ringside run --backend kvm --timeout 600"
 TAP = "ip link set lo up; ip tuntap add dev t0 mode tap && ip addr add 192.0.2.1/24 dev t0 && " \
       "ip link set t0 up || exit 1; trap 'ip link del t0' EXIT"
 # passt looks for an interface with a default route before it does anything.
@@ -29,13 +30,13 @@ for _ in range(300):
     except OSError:
         pass
     time.sleep(0.3)
-s.settimeout(60)
+s.settimeout(150)
 s.sendall(open("/tmp/www/f", "rb").read())
 s.shutdown(socket.SHUT_WR)
 while s.recv(64):
     pass
 END"""
-FETCH = "timeout 60 wget -q -O /f http://{address}:8000/f; sha256sum </f"
+FETCH = "timeout 150 wget -q -O /f http://{address}:8000/f; sha256sum </f"
 DOWNLOADS = 8
 SHELL = "mkdir -p /tmp/r/etc; cp /bin/busybox /tmp/r/sh"
 CASES = {
@@ -75,7 +76,7 @@ CASES = {
         {UPLINK}
         mkdir -p /tmp/www; head -c 4000000 /dev/urandom >/tmp/www/f; sha256sum </tmp/www/f
         {SERVE} 127.0.0.1:8000 & server=$!
-        {RUN} --net user -- sh -c '
+        {RUN_LONG} --net user -- sh -c '
             for i in $(seq {DOWNLOADS}); do
                 {FETCH.format(address="10.0.2.2")}
             done
