@@ -22,7 +22,7 @@ LATE_S = 0.015
 
 
 def waited_s(pid):
-    """How long its first thread was ready and had no processor, and this machine had those of another's; or what is known of it."""
+    """How long its first thread was ready and had no processor, and this machine's processors were another's; None: unknown."""
     with contextlib.suppress(OSError):
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as ours, open("/proc/stat", encoding="ascii") as all_:
             return int(ours.read().split()[1]) / 1e9 + int(all_.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
@@ -43,7 +43,8 @@ def first():
 
 def latency(words, check, patience_s):
     """
-    From the last byte of the console to the first of the verdict, in seconds; None: we or it had to wait. @words is a run with its
+    From the last byte of the console to the first of the verdict, in seconds; None: we were late, or it was, which had to
+    wait for a processor. @words is a run with its
     console on stdout; @check is called with its status, console and stderr.
     """
     p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -56,9 +57,10 @@ def latency(words, check, patience_s):
         ready, _, _ = select.select([p.stdout, p.stderr], [], [], POLL_S)
         now = time.monotonic()
         if PANIC in out:
-            waited = waited_s(p.pid) or waited
+            late = max(late, now - before - POLL_S)
+            known = waited_s(p.pid)
+            waited = waited if known is None else known
             begun = waited if begun is None else begun
-            late = max(late, now - before - POLL_S, (waited or 0) - (begun or 0))
         before = now
         if p.stdout in ready:
             out += p.stdout.read1(65536)
@@ -69,7 +71,9 @@ def latency(words, check, patience_s):
     out += p.stdout.read()
     err += p.stderr.read()
     check(p.wait(), out, err)
-    return told - last if late < LATE_S else None
+    if late >= LATE_S or (told - last >= LIMIT_S and begun is not None and waited - begun >= LATE_S):
+        return None
+    return told - last
 
 
 def hold(words, check, patience_s, tries):
