@@ -44,8 +44,7 @@ def first():
 def latency(words, check, patience_s):
     """
     From the last byte of the console to the first of the verdict, in seconds; None: we were late, or it was, which had to
-    wait for a processor. @words is a run with its
-    console on stdout; @check is called with its status, console and stderr.
+    wait for a processor. @words is a run with its console on stdout; @check is called with its status, console and stderr.
     """
     p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     last = told = None
