@@ -40,7 +40,7 @@ def test_a_kernel_with_debug_information_fails_with_lines_of_its_source(tmp_path
     record = tmp_path / "record"
     end = run("echo", "--timeout", "3", "--json", record)
     assert end.returncode == 244
-    said = r"vCPU 0: RIP 0x\w{16} = \w+\+0x\w+ \(firmware/lib/\w+\.[ch]:\d+\)"
+    said = r"vCPU 0: RIP 0x\w{16} = \w+\+0x\w+ \(firmware/(?:lib|payloads)/\w+\.[ch]:\d+\)"
     assert re.search(rf"^--- with lines of the source\n{said}\n( \? .*\n)+---$", end.stderr.decode(), re.M), \
         end.stderr.decode()
     r = json.loads(record.read_text())
