@@ -61,7 +61,7 @@ static int default_path(const char *plan_text, char *ret, size_t len, struct err
 	if (snprintf(ret, len, "%s/results/%s.ndjson", dir, key) >= (int)len) {
 		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", dir);
 	}
-	return cli_make_parents(ret, e);
+	return cli_make_cache_parents(ret, e);
 }
 
 struct reading {

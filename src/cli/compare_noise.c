@@ -35,7 +35,7 @@ static int path_of_host(char *ret, size_t len, struct err *e)
 	if (snprintf(ret, len, "%s/aa/%s.ndjson", dir, u.nodename) >= (int)len) {
 		return err_set(e, -ENAMETOOLONG, "%s: the path is too long", dir);
 	}
-	return cli_make_parents(ret, e);
+	return cli_make_cache_parents(ret, e);
 }
 
 /* The floors of now into the results, so that no report of them needs this host again. */

@@ -251,6 +251,27 @@ int cli_make_parents(const char *path, struct err *e)
 }
 
 /**
+ * cli_make_cache_parents() - make the folders that a results file of the cache stands in
+ * @path: of a file or folder in the cache that need not be there
+ * @e: set on failure, says what to name instead
+ *
+ * Return: as cli_make_parents().
+ * Context: any thread.
+ */
+int cli_make_cache_parents(const char *path, struct err *e)
+{
+	struct err why;
+	int r = cli_make_parents(path, &why);
+
+	return r == 0 ? 0
+		      : err_set(e, r,
+				"%s: there is no place for ringside's cache of results; set "
+				"XDG_CACHE_HOME or HOME, or name another place (test --out DIR, "
+				"compare --results FILE)",
+				why.text);
+}
+
+/**
  * cli_is_stdout() - whether a report is to go to stdout
  * @path: as given, or NULL for no report
  *

@@ -16,6 +16,7 @@ int cli_find_helper(const char *name, char *ret_path, size_t len, struct err *e)
 int cli_check_file(const char *option, const char *path, struct err *e) __must_check;
 int cli_find_kernel(const char *arg, char *ret_path, size_t len, struct err *e) __must_check;
 int cli_find_kernel_script(char *ret_path, size_t len, struct err *e) __must_check;
+int cli_make_cache_parents(const char *path, struct err *e) __must_check;
 int cli_make_parents(const char *path, struct err *e) __must_check;
 int cli_cache_dir(char *ret_path, size_t len, struct err *e) __must_check;
 bool cli_in_path(const char *name);

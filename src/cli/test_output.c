@@ -49,7 +49,7 @@ static int make_dir(const char *asked, char *ret, size_t len, struct err *e)
 		r = default_dir(path, sizeof(path), e);
 	}
 	if (r == 0) {
-		r = cli_make_parents(path, e);
+		r = asked ? cli_make_parents(path, e) : cli_make_cache_parents(path, e);
 	}
 	if (r < 0) {
 		return r;

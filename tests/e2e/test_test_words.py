@@ -149,6 +149,18 @@ def test_without_a_home_it_says_what_to_name_instead(tmp_path):
     assert end.status == 0, end.err
 
 
+def test_a_home_that_has_no_place_is_4_and_says_what_to_name_instead(tmp_path):
+    kernel = ringside("kernel", "path", "base").out.decode().strip()
+    env = {**{k: v for k, v in os.environ.items() if k != "XDG_CACHE_HOME"}, "HOME": "/dev/null/home"}
+    for words in (("test", "--backend", "qemu", "--runner", FAKE, "--kernel", kernel, "--", "exit=0"),
+                  ("compare", "--backend", "qemu", "--a", kernel, "--b", f"{kernel},append=x", "--bench", "syscall")):
+        end = ringside(*words, env=env)
+        assert (end.status, end.out) == (4, b""), end.err
+        assert end.err == ("ringside: error: /dev/null/home: Not a directory: there is no place for ringside's cache of "
+                           "results; set XDG_CACHE_HOME or HOME, or name another place (test --out DIR, compare "
+                           "--results FILE)\n")
+
+
 def test_kvm_that_is_required_and_not_there_is_4_with_doctors_check(tmp_path):
     checks = {c["id"]: c["status"] for c in json.loads(ringside("doctor", "--json").out)["checks"]}
     end = ringside("test", "--require-kvm", "--runner", FAKE, "--out", tmp_path / "out", "--", "exit=0")
