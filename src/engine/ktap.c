@@ -505,8 +505,16 @@ static void line_end(struct ktap_parser *p)
 void ktap_parser_feed(struct ktap_parser *p, const void *data, size_t len)
 {
 	const char *s = data;
+	/* A NUL may stand inside the words that are looked for. */
+	bool may_skip = p->begin != KTAP_AT_ANY && !memchr(s, '\0', len);
 
 	for (size_t i = 0; i < len; i++) {
+		if (may_skip && !p->k.found && p->begun && !p->line_len) {
+			i += ktap_skip_output(s + i, len - i);
+			if (i == len) {
+				break;
+			}
+		}
 		if (s[i] == '\n') {
 			line_end(p);
 		} else if (p->line_len < KTAP_LINE_MAX && s[i] != '\0') {

@@ -47,6 +47,24 @@ bool ktap_is_version(const char *s)
 }
 
 /**
+ * ktap_skip_output() - pass over lines in which no document begins
+ * @s: bytes from the start of a line on, without a NUL
+ * @len: how many
+ *
+ * Programs print gigabytes that are no report, and to read those line by line takes a minute.
+ *
+ * Return: the bytes of the whole lines before one that may have a version, or of all whole lines.
+ */
+size_t ktap_skip_output(const char *s, size_t len)
+{
+	static const char version[] = "TAP version ";
+	const char *at = memmem(s, len, version, sizeof(version) - 1);
+	const char *end = memrchr(s, '\n', at ? (size_t)(at - s) : len);
+
+	return end ? (size_t)(end + 1 - s) : 0;
+}
+
+/**
  * ktap_line_read() - what a line is
  * @s: it, without its document's indentation; the result points into it
  *

@@ -22,6 +22,7 @@ struct ktap_line {
 };
 
 bool ktap_is_version(const char *s);
+size_t ktap_skip_output(const char *s, size_t len);
 struct ktap_line ktap_line_read(const char *s);
 bool ktap_says_nothing(const char *s);
 bool ktap_may_begin(const char *s, enum ktap_begin begin, bool first);

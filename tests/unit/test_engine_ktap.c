@@ -64,6 +64,26 @@ static char *read_as(enum ktap_begin begin, const char *text, size_t step)
 	return found;
 }
 
+/* A report behind output of any kind is found, however the pieces fall. */
+static void output_before_a_report_is_passed_over(void **state)
+{
+	static const char *const before[] = {"y\ny\ny\n", "\n\n x\nnot ok 1 no\n1..4\n",
+					     "say TAP version 13\nTAP version\n\n",
+					     "aTAP version 13\n\nTAP version x\ny\n",
+					     "TAP versio\nn 13\nBail out! no\n\r\n"};
+	char text[256];
+
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		snprintf(text, sizeof(text), "hello\n%sTAP version 13\n1..2\nok 1 a\nnot ok 2 b\n",
+			 before[i]);
+		for (size_t step = 1; step <= strlen(text); step++) {
+			char *found = read_as(KTAP_AT_PLAN, text, step);
+
+			assert_string_equal(found, "+a -b");
+		}
+	}
+}
+
 static char *read_in_steps(const char *text, size_t step)
 {
 	return read_as(KTAP_AT_VERSION, text, step);
@@ -267,6 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_reports_are_read),
 		cmocka_unit_test(a_report_may_begin_without_a_version),
+		cmocka_unit_test(output_before_a_report_is_passed_over),
 		cmocka_unit_test(directives_are_read),
 		cmocka_unit_test(reports_in_reports_are_read),
 		cmocka_unit_test(what_cannot_be_believed_is_a_problem),
