@@ -23,11 +23,10 @@ def boots():
     made.end()
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def ahead(request, boots):
-    """Start every boot that the chosen tests will ask for."""
-    if any("outcome" in item.fixturenames for item in request.session.items):
-        assert boot.RINGSIDE.exists(), f"{boot.RINGSIDE} is missing: run 'ninja -C build'"
+    """Start every boot that the chosen tests will ask for: in the one process that runs them, and in no other."""
+    assert boot.RINGSIDE.exists(), f"{boot.RINGSIDE} is missing: run 'ninja -C build'"
     for item in request.session.items:
         subject = getattr(item, "callspec", None) and item.callspec.params.get("subject")
         if subject and boot.is_built(subject.image):
@@ -35,7 +34,8 @@ def ahead(request, boots):
 
 
 @pytest.fixture
-def outcome(subject, boots):
+def outcome(subject, boots, ahead):
+    del ahead
     assert boot.is_built(subject.image), (
         f"image '{subject.image}' is not built: run guest-kernel-config/build {subject.image}")
     return boots.outcome(subject.boot())
