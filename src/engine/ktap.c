@@ -41,6 +41,7 @@ struct ktap_parser {
 	bool closed;
 	char line[KTAP_LINE_MAX + 1];
 	size_t line_len;
+	size_t lines; /* since the outermost document began */
 	bool no_memory, too_many, ending;
 	enum ktap_begin begin;
 	bool begun; /* a line was seen that says something */
@@ -492,8 +493,13 @@ static void line_end(struct ktap_parser *p)
 		p->line_len--;
 	}
 	p->line[p->line_len] = '\0';
-	take_line(p);
 	p->line_len = 0;
+	p->lines += p->k.found;
+	if (p->lines <= KTAP_LINES_MAX) {
+		take_line(p);
+	} else if (p->lines == KTAP_LINES_MAX + 1) {
+		problem(p, "more than %d lines", KTAP_LINES_MAX);
+	}
 }
 
 /**
@@ -508,7 +514,7 @@ void ktap_parser_feed(struct ktap_parser *p, const void *data, size_t len)
 	/* A NUL may stand inside the words that are looked for. */
 	bool may_skip = p->begin != KTAP_AT_ANY && !memchr(s, '\0', len);
 
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = 0; i < len && p->lines <= KTAP_LINES_MAX; i++) {
 		if (may_skip && !p->k.found && p->begun && !p->line_len) {
 			i += ktap_skip_output(s + i, len - i);
 			if (i == len) {

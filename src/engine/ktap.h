@@ -14,13 +14,14 @@
 
 #include "base/cleanup.h"
 
-#define KTAP_LINE_MAX     1024  /* bytes; what a line has more is left out */
-#define KTAP_DEPTH_MAX    16    /* documents in documents */
-#define KTAP_NAME_MAX     512   /* of a result with all that it is in */
-#define KTAP_MESSAGE_MAX  2048  /* of a result's diagnostic lines */
-#define KTAP_RESULTS_MAX  20000 /* further ones are counted as a problem */
-#define KTAP_NUMBER_MAX   65536 /* of a result in its document */
-#define KTAP_PROBLEMS_MAX 16    /* texts that are kept; the count goes on */
+#define KTAP_LINE_MAX     1024    /* bytes; what a line has more is left out */
+#define KTAP_DEPTH_MAX    16      /* documents in documents */
+#define KTAP_NAME_MAX     512     /* of a result with all that it is in */
+#define KTAP_MESSAGE_MAX  2048    /* of a result's diagnostic lines */
+#define KTAP_LINES_MAX    1000000 /* of a report; further ones are not read: a problem */
+#define KTAP_RESULTS_MAX  20000   /* further ones are counted as a problem */
+#define KTAP_NUMBER_MAX   65536   /* of a result in its document */
+#define KTAP_PROBLEMS_MAX 16      /* texts that are kept; the count goes on */
 
 enum ktap_directive {
 	KTAP_PLAIN,

@@ -282,6 +282,32 @@ static void what_a_hostile_guest_writes_is_bounded(void **state)
 	ktap_parser_destroy(p);
 }
 
+static void a_report_is_read_as_far_as_a_million_lines(void **state)
+{
+	static const char report[] = V1 "1..1\nok 1 a\n";
+
+	for (unsigned int more = 0; more < 2; more++) {
+		struct ktap_parser *p;
+		const struct ktap *k;
+
+		assert_int_equal(ktap_parser_create(&p), 0);
+		ktap_parser_feed(p, report, strlen(report));
+		for (unsigned int i = 2; i < KTAP_LINES_MAX + more; i++) {
+			ktap_parser_feed(p, "y\n", 2);
+		}
+		if (more) {
+			ktap_parser_feed(p, "ok 2 b\n", 7);
+		}
+		k = ktap_parser_finish(p);
+		assert_int_equal(k->count, 1);
+		assert_int_equal(k->problem_count, more);
+		if (more) {
+			assert_string_equal(k->problems[0], "more than 1000000 lines");
+		}
+		ktap_parser_destroy(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +318,7 @@ int main(void)
 		cmocka_unit_test(reports_in_reports_are_read),
 		cmocka_unit_test(what_cannot_be_believed_is_a_problem),
 		cmocka_unit_test(what_a_hostile_guest_writes_is_bounded),
+		cmocka_unit_test(a_report_is_read_as_far_as_a_million_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
