@@ -127,22 +127,28 @@ static void two_writers_at_once_are_refused(void **state)
 }
 
 /* A limit on the file's size fails a write in its middle, as a full disk does. */
-static void a_write_that_fails_half_way_leaves_the_records_before_it(void **state)
+static void append_fails(struct results *r, const char *text, size_t limit)
 {
 	struct rlimit before, tight;
+	int code;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	tight = (struct rlimit){limit, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	code = results_append(r, text, strlen(text), &e);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(code, -EFBIG);
+}
+
+static void a_write_that_fails_half_way_leaves_the_records_before_it(void **state)
+{
 	struct results *r;
 	char want[256];
-	int code;
 
 	assert_int_equal(results_create(path, &r, &e), 0);
 	assert_int_equal(results_append(r, "plan", 4, &e), 0);
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-	tight = (struct rlimit){10, before.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
-	code = results_append(r, "0123456789", 10, &e);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	assert_int_equal(code, -EFBIG);
+	append_fails(r, "0123456789", 10);
 	snprintf(want, sizeof(want),
 		 "%s: writing a record: File too large; the records before it are kept", path);
 	assert_string_equal(e.text, want);
@@ -154,19 +160,11 @@ static void a_write_that_fails_half_way_leaves_the_records_before_it(void **stat
 
 static void a_file_whose_first_line_fails_is_not_left(void **state)
 {
-	struct rlimit before, tight;
 	struct results *r;
 	char want[256];
-	int code;
 
 	assert_int_equal(results_create(path, &r, &e), 0);
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-	tight = (struct rlimit){2, before.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
-	code = results_append(r, "plan", 4, &e);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	assert_int_equal(code, -EFBIG);
+	append_fails(r, "plan", 2);
 	snprintf(want, sizeof(want), "%s: writing the first record: File too large", path);
 	assert_string_equal(e.text, want);
 	results_close(r);
@@ -179,20 +177,12 @@ static void a_file_whose_first_line_fails_is_not_left(void **state)
 
 static void an_empty_file_that_was_there_stays(void **state)
 {
-	struct rlimit before, tight;
 	struct results_scan scan;
 	struct results *r;
-	int code;
 
 	put("");
 	assert_int_equal(results_reopen(path, see, NULL, &r, &scan, &e), 0);
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-	tight = (struct rlimit){2, before.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
-	code = results_append(r, "plan", 4, &e);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	assert_int_equal(code, -EFBIG);
+	append_fails(r, "plan", 2);
 	results_close(r);
 	assert_string_equal(content(), "");
 }
