@@ -29,13 +29,20 @@ def places(stats, phase):
     return found
 
 
-def test_exits_stand_by_phase_with_their_devices(tmp_path):
-    for _ in range(15):
-        off_ns = exits_and_times_of_phases(tmp_path)
-        if off_ns <= 0:
+def least_of_fifteen(measure, limit):
+    """How far two clocks are apart where nobody had to wait for a processor between them, or first
+    no more than the limit: other programs can only add to it."""
+    least = measure()
+    for _ in range(14):
+        if least <= limit:
             break
-    # Other programs can only add to what lies between the exit's port and the last vCPU's end.
-    assert off_ns <= 0
+        least = min(least, measure())
+    return least
+
+
+def test_exits_stand_by_phase_with_their_devices(tmp_path):
+    # What lies between the exit's port and the last vCPU's end.
+    assert least_of_fifteen(lambda: exits_and_times_of_phases(tmp_path), 0) <= 0
 
 
 def exits_and_times_of_phases(tmp_path):
@@ -150,12 +157,7 @@ def check_order(events):
 
 
 def test_a_trace_has_exits_marks_phases_and_the_batch(tmp_path):
-    # Of fifteen the one of which nobody had to wait for a processor between two clocks.
-    for _ in range(15):
-        off_us = marks_phases_and_batch(tmp_path)
-        if off_us <= 500:
-            break
-    assert off_us <= 500
+    assert least_of_fifteen(lambda: marks_phases_and_batch(tmp_path), 500) <= 500
 
 
 def marks_phases_and_batch(tmp_path):
