@@ -318,3 +318,20 @@ size_t text_control_len(const char *s)
 		       ? 3
 		       : 0;
 }
+
+/**
+ * text_host_len() - where the host's part ends in a file that is put into a guest
+ * @s: HOST[:GUEST]; the last ":/" parts them, so that HOST may have a colon in it
+ *
+ * Return: the bytes of HOST; what stands there is ':' or the end.
+ * Context: any thread.
+ */
+size_t text_host_len(const char *s)
+{
+	const char *at = NULL;
+
+	for (const char *p = strstr(s, ":/"); p; p = strstr(p + 1, ":/")) {
+		at = p;
+	}
+	return at ? (size_t)(at - s) : strlen(s);
+}

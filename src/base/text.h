@@ -18,6 +18,7 @@ bool text_starts_with(const char *s, const char *prefix);
 void text_make_utf8(char *s);
 uint32_t text_next_char(const char **s);
 size_t text_control_len(const char *s);
+size_t text_host_len(const char *s);
 #define TEXT_REAL_MAX 32
 const char *text_real(double x, char *buf, size_t len);
 const char *text_bytes(uint64_t bytes, char *buf, size_t len);

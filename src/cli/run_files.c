@@ -146,26 +146,9 @@ static int add_any(struct finder *x, const char *host, const char *guest, struct
 	return x->depth ? 0 : err_set(e, -EINVAL, "--file %s: neither a file nor a folder", host);
 }
 
-/**
- * run_files_host_len() - where the file's name ends in a value of --file
- * @value: HOST[:GUEST]; the last ":/" parts them, so that HOST may have a colon in it
- *
- * Return: the bytes of HOST.
- * Context: any thread.
- */
-size_t run_files_host_len(const char *value)
-{
-	const char *at = NULL;
-
-	for (const char *p = strstr(value, ":/"); p; p = strstr(p + 1, ":/")) {
-		at = p;
-	}
-	return at ? (size_t)(at - value) : strlen(value);
-}
-
 static int split(const char *value, char **ret_host, char **ret_guest, struct err *e)
 {
-	size_t host = run_files_host_len(value);
+	size_t host = text_host_len(value);
 	const char *at = value[host] ? value + host : NULL;
 	const char *slash;
 

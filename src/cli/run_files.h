@@ -20,7 +20,6 @@ struct run_files {
 	size_t count;
 };
 
-size_t run_files_host_len(const char *value);
 int run_files_find(const struct opt_list *values, bool rooted, struct closure *closure,
 		   struct run_files *ret, struct err *e) __must_check;
 void run_files_fini(struct run_files *f);

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "cli/helpers.h"
 #include "cli/output_file.h"
-#include "cli/run_files.h"
 #include "cli/run_memory.h"
 #include "engine/control_path.h"
 #include "engine/session.h"
@@ -435,7 +434,7 @@ static int add_inputs(char **inputs, size_t *n, const char *value)
 /* HOST[:GUEST] of --file, in both readings too. */
 static int add_copied(char **inputs, size_t *n, const char *value)
 {
-	size_t len = run_files_host_len(value);
+	size_t len = text_host_len(value);
 	char *host = strndup(value, len);
 	int r = add_inputs(inputs, n, value);
 

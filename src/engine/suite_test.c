@@ -223,15 +223,10 @@ static bool same_entry(const char *a, const char *b, bool is_env)
 	return is_env ? strcspn(b, "=") == len && memcmp(a, b, len) == 0 : strcmp(a, b) == 0;
 }
 
-/* Of "HOST:GUEST", both absolute, the guest's part. */
+/* Of "HOST:GUEST" the guest's part. */
 static const char *place_of(const char *s)
 {
-	const char *at = s;
-
-	for (const char *p = s; (p = strstr(p, ":/")); p++) {
-		at = p + 1;
-	}
-	return at;
+	return s + text_host_len(s) + 1;
 }
 
 /* Puts entries behind those of the defaults; one that is there already takes its place. */

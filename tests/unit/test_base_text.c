@@ -161,6 +161,15 @@ static void what_a_terminal_obeys_is_found_and_no_letter(void **state)
 	assert_int_equal(text_control_len("\xe2\x81\xa6"), 3);
 }
 
+static void the_last_place_in_a_guest_parts_a_file_from_it(void **state)
+{
+	assert_int_equal(text_host_len("a:/b"), 1);
+	assert_int_equal(text_host_len("/a:/b:/c"), 5);
+	assert_int_equal(text_host_len("/a:b"), 4);
+	assert_int_equal(text_host_len(":/b"), 0);
+	assert_int_equal(text_host_len(""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +182,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_decimal_or_hexadecimal_and_nothing_else),
 		cmocka_unit_test(times_have_a_unit_and_may_have_a_fraction),
 		cmocka_unit_test(a_size_is_printed_in_the_largest_unit_that_leaves_no_fraction),
+		cmocka_unit_test(the_last_place_in_a_guest_parts_a_file_from_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
